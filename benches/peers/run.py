@@ -3,21 +3,22 @@
 
     python benches/peers/run.py [--files 1000000] [--commits 5000] [--repeat 3] [--deltalake]
 
-It builds the programs, writes the two logs that it measures (kept in target/peers), does every piece of work
-`repeat` times in turn, and shows the run with the least CPU. See benches/README.md for what the numbers mean.
+It builds the programs, writes the logs that it measures (kept in target/peers), does every piece of work `repeat`
+times in turn, and shows the run with the least CPU. See benches/README.md for what the numbers mean.
 """
 
 import argparse
 import datetime as dt
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "target"
-# a thousandth of the files, by partition value and by statistics; see LogGen
+# a thousandth of the files, by partition value; see LogGen
 DATE = "2001-06-24"
 DAYS = str((dt.date.fromisoformat(DATE) - dt.date(1970, 1, 1)).days)
 DELTALAKE = """
@@ -46,16 +47,24 @@ def build() -> dict[str, list[str]]:
     }
 
 
-def table(name: str, *numbers: int) -> Path:
+def table(name: str, *numbers: int, words: tuple[str, ...] = ()) -> Path:
     """A log with these numbers: files in the checkpoint, commits, files added and removed by each."""
-    path = TARGET / "peers" / "-".join([name, *map(str, numbers)])
+    path = TARGET / "peers" / "-".join([name, *words, *map(str, numbers)])
     if not (path / "_delta_log").exists():
         subprocess.run(
-            [TARGET / "release/examples/gen_log", path, *map(str, numbers)],
+            [TARGET / "release/examples/gen_log", path, *map(str, numbers), *words],
             check=True,
             stdout=subprocess.DEVNULL,
         )
     return path
+
+
+def copied(path: Path, name: str) -> Path:
+    """A copy of a log, to write to."""
+    copy = path.with_name(f"{path.name}-{name}")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(path, copy)
+    return copy
 
 
 def measure(command: list[str]) -> dict[str, float]:
@@ -71,26 +80,46 @@ def measure(command: list[str]) -> dict[str, float]:
     # Linux counts in KiB, macOS in bytes
     peak = usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024 * 1024)
     try:
-        files = json.loads(output)["files"]
+        said = json.loads(output)
+        files = said["files"]
     except (ValueError, TypeError, KeyError):
-        files = int(output)
-    return {"cpu": usage.ru_utime + usage.ru_stime, "wall": wall, "mib": peak, "files": files}
+        said, files = {}, int(output)
+    taken = {"cpu": usage.ru_utime + usage.ru_stime, "wall": wall, "mib": peak, "files": files}
+    # of many updates in one process, one
+    if "update_us" in said:
+        taken["cpu"] = taken["wall"] = said["update_us"] / 1e6
+    return taken
 
 
-def work(files: int, commits: int) -> dict[str, tuple[Path, list[str], list[str]]]:
-    """Every piece of work: its table, and the arguments of deltaic and of delta_kernel."""
-    large, long = table("checkpoint", files, 100, 100, 50), table("commits", 0, commits, 20, 10)
+def work(files: int, commits: int) -> dict[str, tuple[Path, list[str], list[str] | None]]:
+    """Every piece of work: its table, and the arguments of deltaic and of delta_kernel, if that does it."""
+    texts = table("checkpoint", files, 100, 100, 50, words=("wide",))
+    columns = table("checkpoint", files, 100, 100, 50, words=("wide", "struct"))
+    long = table("commits", 0, commits, 20, 10)
+    ours = texts.with_name(f"{texts.name}-ours")
+    if not ours.exists():
+        subprocess.run(
+            [TARGET / "release/examples/log", copied(texts, "ours"), "checkpoint"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
     low = files * 500
     ids = ["id", str(low), str(low + files)]
     same = lambda where, *args: (where, list(args), list(args))  # noqa: E731
+    part = (["part", "date", DATE], ["part", "date", DAYS])
     return {
-        "open": same(large, "snap"),
-        "list": same(large, "list"),
-        "list with statistics": same(large, "list_stats"),
-        "prune by partition": (large, ["part", "date", DATE], ["part", "date", DAYS]),
-        "prune by statistics": same(large, "stats", *ids),
+        "open": same(texts, "snap"),
+        "list": same(texts, "list"),
+        "list with statistics": same(texts, "list_stats"),
+        "prune by partition": (texts, *part),
+        "prune by statistics": same(texts, "stats", *ids),
+        "... in columns": same(columns, "stats", *ids),
+        "... in our checkpoint": same(ours, "stats", *ids),
+        "list, our checkpoint": same(ours, "list"),
         "open, commits only": same(long, "snap"),
         "list, commits only": same(long, "list"),
+        "checkpoint": same(texts, "checkpoint"),
+        "update": (texts, ["update"], None),
     }
 
 
@@ -116,8 +145,14 @@ def main() -> None:
         for _ in range(options.repeat):
             for engine, command in engines.items():
                 arguments = kernels if engine == "delta_kernel" else ours
-                runs[engine].append(measure([*command, str(path), *arguments]))
-        results[name] = {engine: min(taken, key=lambda run: run["cpu"]) for engine, taken in runs.items()}
+                # the Python package has no work on commits of its own
+                if arguments is None or (engine == "deltalake" and arguments[0] in ("checkpoint", "update")):
+                    continue
+                where = copied(path, "written") if arguments == ["checkpoint"] else path
+                runs[engine].append(measure([*command, str(where), *arguments]))
+        results[name] = {
+            engine: min(taken, key=lambda run: run["cpu"]) for engine, taken in runs.items() if taken
+        }
     if options.json:
         print(json.dumps(results, indent=2))
         return

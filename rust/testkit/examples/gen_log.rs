@@ -1,4 +1,5 @@
-//! Writes a Delta log without data files, for benches: `gen_log OUT FILES COMMITS ADDS REMOVES`.
+//! Writes a Delta log without data files, for benches: `gen_log OUT FILES COMMITS ADDS REMOVES [wide] [struct]`, with the
+//! statistics of nine columns, and with `stats_parsed` and `partitionValues_parsed` instead of the texts.
 
 #![allow(clippy::print_stdout)]
 
@@ -8,12 +9,19 @@ use deltaic_testkit::LogGen;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    let (words, args): (Vec<_>, Vec<_>) = args.iter().partition(|a| ["wide", "struct"].contains(&a.as_str()));
     let [out, numbers @ ..] = args.as_slice() else {
-        return Err("gen_log OUT FILES COMMITS ADDS REMOVES".into());
+        return Err("gen_log OUT FILES COMMITS ADDS REMOVES [wide] [struct]".into());
     };
     let numbers = numbers.iter().map(|n| n.parse()).collect::<Result<Vec<u64>, _>>()?;
     let [files, commits, adds, removes] = numbers[..] else { return Err("four numbers are needed".into()) };
-    let (version, live) = LogGen { files, commits, adds, removes, ..LogGen::default() }.write(Path::new(out));
+    let mut log = LogGen { files, commits, adds, removes, ..LogGen::default() };
+    log.wide = words.iter().any(|word| *word == "wide");
+    if words.iter().any(|word| *word == "struct") {
+        (log.checkpoint.json_stats, log.checkpoint.struct_stats) = (false, true);
+        log.checkpoint.struct_partitions = true;
+    }
+    let (version, live) = log.write(Path::new(out));
     println!("{{\"version\": {version}, \"files\": {live}}}");
     Ok(())
 }

@@ -19,6 +19,9 @@ pub struct LogGen {
     pub adds: u64,
     /// Files that each commit removes: the oldest ones.
     pub removes: u64,
+    /// Whether files have the statistics of nine columns and not of three, come in no order, and are of the later dates
+    /// the later they were added.
+    pub wide: bool,
     /// How the checkpoint is written.
     pub checkpoint: CheckpointSpec,
 }
@@ -30,6 +33,7 @@ impl Default for LogGen {
             commits: 0,
             adds: 10,
             removes: 0,
+            wide: false,
             checkpoint: CheckpointSpec { row_group: 100_000, ..CheckpointSpec::default() },
         }
     }
@@ -38,6 +42,25 @@ impl Default for LogGen {
 /// Actions that are turned to columns at once.
 const CHUNK: u64 = 10_000;
 const DAYS: u64 = 1000;
+/// A prime, so that its multiples reach every number of files that it does not divide.
+const STEP: u64 = 7_368_787;
+
+/// Numbers that look random and follow from the first.
+struct Scattered(u64);
+
+impl Scattered {
+    fn draw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From 0 to `most`, with six digits.
+    fn fraction(&mut self, most: f64) -> f64 {
+        ((self.draw() % 1_000_000) as f64 / 1e6 * most * 1e6).round() / 1e6
+    }
+}
 
 impl LogGen {
     /// The `metaData` of the table: `id long, value double, name string, date date`, partitioned by `date`.
@@ -45,6 +68,61 @@ impl LogGen {
         let schema =
             actions::schema(&[("id", "long"), ("value", "double"), ("name", "string"), ("date", "date")]);
         actions::metadata(&schema, &["date"], &[])
+    }
+
+    /// The `metaData` of a table with wide statistics.
+    pub fn wide_metadata() -> Value {
+        let columns = [
+            ("id", "long"),
+            ("ts", "timestamp"),
+            ("date", "date"),
+            ("d1", "double"),
+            ("d2", "double"),
+            ("d3", "double"),
+            ("s1", "string"),
+            ("s2", "string"),
+            ("s3", "string"),
+            ("n", "integer"),
+        ];
+        actions::metadata(&actions::schema(&columns), &["date"], &[])
+    }
+
+    /// File number `n` of this log.
+    fn file(&self, n: u64) -> Value {
+        if !self.wide {
+            return Self::add(n);
+        }
+        let total = self.files + self.commits * self.adds;
+        let date = Self::date(n * DAYS / total.max(1));
+        let mut random = Scattered(n);
+        let path = format!(
+            "date={date}/part-{:05}-{:016x}{:016x}.c000.snappy.parquet",
+            n % 200,
+            random.draw(),
+            random.draw()
+        );
+        let second = random.draw() % 80_000;
+        let time = |second: u64, millis: u64| {
+            format!("{date}T{:02}:{:02}:{:02}.{millis:03}Z", second / 3600, second / 60 % 60, second % 60)
+        };
+        let mut bounds = |first: &str, id: u64, second: u64| {
+            json!({
+                "id": id, "ts": time(second, random.draw() % 1000), "n": random.draw() % 1000,
+                "d1": random.fraction(1e3), "d2": random.fraction(1e6), "d3": random.fraction(1.0),
+                "s1": format!("{first}_{:013x}", random.draw() >> 12),
+                "s2": format!("customer-{first}{:08x}", random.draw() >> 32), "s3": format!("region/{first}{}", id % 977),
+            })
+        };
+        let (least, most) = (bounds("aa", n * 1000, second), bounds("zz", n * 1000 + 999, second + 3000));
+        let mut nulls = || random.draw() % 500;
+        let stats = json!({
+            "numRecords": 1000, "minValues": least, "maxValues": most,
+            "nullCount": {
+                "id": 0, "ts": 0, "d1": nulls(), "d2": nulls(), "d3": nulls(), "s1": nulls(), "s2": 0, "s3": 0, "n": 0,
+            },
+        });
+        let add = actions::with(actions::add_in(&path, &[("date", Some(&date))]), "size", 40_000 + n % 4096);
+        actions::with_stats(add, &stats)
     }
 
     /// File number `n`.
@@ -86,15 +164,15 @@ impl LogGen {
             let mut body =
                 format!("{}\n", actions::commit_info(1_767_225_600_000 + version as i64 * 1000, "WRITE"));
             if version == 0 {
-                body += &format!("{}\n{}\n", actions::protocol(1, 2), Self::metadata());
+                body += &format!("{}\n{}\n", actions::protocol(1, 2), self.table());
             }
             for n in tail..(tail + self.removes).min(head) {
-                let path = Self::add(n)["add"]["path"].take();
+                let path = self.file(n)["add"]["path"].take();
                 body += &format!("{}\n", actions::remove(path.as_str().unwrap_or_default()));
             }
             tail = (tail + self.removes).min(head);
             for n in head..head + self.adds {
-                body += &format!("{}\n", Self::add(n));
+                body += &format!("{}\n", self.file(n));
             }
             head += self.adds;
             fs::write(log.join(format!("{version:020}.json")), body).expect("write a commit");
@@ -102,8 +180,12 @@ impl LogGen {
         ((next + self.commits).saturating_sub(1), head - tail)
     }
 
+    fn table(&self) -> Value {
+        if self.wide { Self::wide_metadata() } else { Self::metadata() }
+    }
+
     fn write_checkpoint(&self, log: &Path) {
-        let metadata = Self::metadata();
+        let metadata = self.table();
         let shape = TableShape::of(&metadata["metaData"]);
         let row = |action: &Value| checkpoint_row(action, &shape, &self.checkpoint);
         let path = log.join(format!("{:020}.checkpoint.parquet", 0));
@@ -114,8 +196,9 @@ impl LogGen {
         );
         writer.write(&[actions::protocol(1, 2), metadata.clone()]);
         for start in (0..self.files).step_by(CHUNK as usize) {
-            let rows: Vec<Value> =
-                (start..self.files.min(start + CHUNK)).map(|n| row(&Self::add(n))).collect();
+            let number = |n: u64| if self.wide { n * STEP % self.files } else { n };
+            let files = (start..self.files.min(start + CHUNK)).map(|n| row(&self.file(number(n))));
+            let rows: Vec<Value> = files.collect();
             writer.write(&rows);
         }
         writer.close();
