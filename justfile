@@ -68,6 +68,10 @@ generate:
 bench *args:
     cargo bench -p deltaic-benches -- {{ args }}
 
+# Instructions of work on logs, here and at the merge base, as CI compares them; needs valgrind
+instructions *args:
+    python .ci/instructions.py {{ args }}
+
 # One fuzz target, or all, for so many seconds each: `just fuzz 600 paths`
 fuzz seconds="60" target="":
     DELTAIC_FUZZ_SECONDS={{ seconds }} cargo test -p deltaic-core --test fuzz {{ target }} -- --nocapture --test-threads=2
