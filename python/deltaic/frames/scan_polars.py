@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deltaic.exceptions import InvalidArgumentError
+from deltaic.frames.opened import opened
 from deltaic.frames.polars_filter import pushed
-from deltaic.table import Table
 
 if TYPE_CHECKING:
     import os
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     import polars
 
     from deltaic.credentials import Credentials
+    from deltaic.table import Table
 
 # rows of a batch, where Polars asks for no other number
 _ROWS_AT_ONCE = 64 << 10
@@ -58,18 +58,8 @@ def scan_polars(
     import pyarrow
     from polars.io.plugins import register_io_source
 
-    if not isinstance(table, Table):
-        table = Table(
-            table,
-            version=version,
-            timestamp=timestamp,
-            storage_options=storage_options,
-            credentials=credentials,
-        )
-    elif not all(given is None for given in (version, timestamp, storage_options, credentials)):
-        raise InvalidArgumentError.of("table", "an open table has its version and store: give a path instead")
-    opened = table
-    types = {field.name: field.type for field in opened.schema.fields}
+    source = opened(table, version, timestamp, storage_options, credentials)
+    types = {field.name: field.type for field in source.schema.fields}
 
     def rows(
         with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None
@@ -84,7 +74,7 @@ def scan_polars(
         # rows are counted before they are filtered
         where = None if predicate is None or n_rows is not None else pushed(predicate, types)
         left = n_rows
-        for batch in pyarrow.RecordBatchReader.from_stream(opened.to_arrow(read, where)):
+        for batch in pyarrow.RecordBatchReader.from_stream(source.to_arrow(read, where)):
             for at in range(0, batch.num_rows, batch_size or _ROWS_AT_ONCE):
                 if left == 0:
                     return
@@ -97,5 +87,5 @@ def scan_polars(
                     frame = frame.filter(predicate)
                 yield frame if with_columns is None else frame.select(with_columns)
 
-    empty = polars.DataFrame(pyarrow.schema(opened.schema).empty_table())
+    empty = polars.DataFrame(pyarrow.schema(source.schema).empty_table())
     return register_io_source(rows, schema=empty.schema, is_pure=True)

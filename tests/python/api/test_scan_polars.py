@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars
 import pyarrow
 import pytest
+from frame_tables import DAY, UTC, ten_files
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars import col
@@ -19,8 +20,6 @@ from deltaic.frames.polars_filter import pushed
 if TYPE_CHECKING:
     from pathlib import Path
 
-DAY = dt.date(2026, 1, 1)
-UTC = dt.timezone.utc
 TYPES = {
     "b": "boolean",
     "d": "date",
@@ -35,27 +34,7 @@ TYPES = {
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> deltaic.Table:
-    """Ten files of ten rows, three rows deleted by a vector."""
-    path = tmp_path_factory.mktemp("scan") / "t"
-    for first in range(0, 100, 10):
-        ids = range(first, first + 10)
-        batch = {
-            "b": [None if n % 7 == 0 else n % 2 == 0 for n in ids],
-            "d": [DAY + dt.timedelta(days=n) for n in ids],
-            "f": [float("nan") if n % 5 == 0 else n / 2 for n in ids],
-            "n": [None if n % 10 == 9 else n for n in ids],
-            "odd name": pyarrow.array([n % 3 for n in ids], pyarrow.int32()),
-            "s": [f"it's \\ {n:02}" for n in ids],
-            "t": [dt.datetime(2026, 1, 1, n % 24, tzinfo=UTC) for n in ids],
-            "u": [dt.datetime(2026, 1, 1, n % 24) for n in ids],
-        }
-        configuration = {"delta.enableDeletionVectors": "true", "delta.columnMapping.mode": "name"}
-        deltaic.write(
-            path, pyarrow.table(batch), mode="append", configuration=configuration if not first else None
-        )
-    table = deltaic.Table(path)
-    table.delete("n IN (3, 44, 71)")
-    return table
+    return ten_files(tmp_path_factory.mktemp("scan") / "t")
 
 
 def all_rows(table: deltaic.Table) -> polars.DataFrame:
