@@ -45,7 +45,7 @@ REFERENCE = {
                 "scd2",
                 "deduplicate",
             ),
-            *("create", "write", "scan_polars", "convert", "verify"),
+            *("create", "write", "scan_polars", "dataset", "convert", "verify"),
         ],
     ),
     "table": ("deltaic.Table", "A table without an engine.", ["Table"]),
