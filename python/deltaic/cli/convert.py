@@ -33,7 +33,7 @@ def convert(
 ) -> None:
     """Turn the Parquet files of a folder into a table, in one commit. No data is read or copied."""
     confirm(f"make {uri} a Delta table", yes=yes)
-    with output.progress("reading footers"):
+    with output.files_progress("reading footers") as tell:
         done = deltaic.convert(
             uri,
             partition_by,
@@ -41,6 +41,7 @@ def convert(
             statistics=not no_statistics,
             configuration=properties,
             storage_options=storage_options,
+            progress=tell,
         )
     if as_json:
         output.print_json(asdict(done))

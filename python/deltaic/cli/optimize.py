@@ -62,7 +62,7 @@ def optimize(
 
     No row changes, and older versions stay as they are.
     """
-    with output.progress("writing files"):
+    with output.files_progress("writing files") as tell:
         done = table.optimize(
             where,
             target_size,
@@ -73,6 +73,7 @@ def optimize(
             zorder_by=() if zorder_by is None else [zorder_by],
             check_statistics=not without_statistics,
             full=full,
+            progress=tell,
         )
     if as_json:
         output.print_json(asdict(done))

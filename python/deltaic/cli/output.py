@@ -26,10 +26,12 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from deltaic import printable
+from deltaic import progress as files
 from deltaic.printable import in_json, in_one_line, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from deltaic.exceptions import DeltaError
 
@@ -164,6 +166,11 @@ def cell(value: object) -> Text:
 def size(count: int | None) -> str:
     """Bytes in the unit that reads best."""
     return "-" if count is None else printable.size(count)
+
+
+def files_progress(what: str) -> AbstractContextManager[Callable[[files.Progress], object]]:
+    """Shows files and bytes on standard error, if that is a terminal; gives the `progress` of an operation."""
+    return files.bar(Console(stderr=True), what)
 
 
 @contextmanager

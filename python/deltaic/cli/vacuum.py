@@ -38,12 +38,13 @@ def vacuum(
     """
     if not dry_run:
         confirm(f"delete files of {table.uri}, and the older versions with them", yes=yes)
-    with output.progress("deleting" if not dry_run else "looking for files"):
+    with output.files_progress("deleting" if not dry_run else "looking for files") as tell:
         done = table.vacuum(
             retention_hours,
             mode="lite" if lite else "full",
             dry_run=dry_run,
             allow_short_retention=allow_short_retention,
+            progress=tell,
         )
     if as_json:
         output.print_json(asdict(done))

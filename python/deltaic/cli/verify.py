@@ -23,8 +23,8 @@ def verify(
 
     The exit code is 1 if something is wrong.
     """
-    with output.progress("verifying"):
-        report = verify_table(uri, version=version, deep=deep, storage_options=storage_options)
+    with output.files_progress("verifying") as tell:
+        report = verify_table(uri, version=version, deep=deep, storage_options=storage_options, progress=tell)
     if as_json:
         output.print_json({**asdict(report), "ok": report.ok})
     else:

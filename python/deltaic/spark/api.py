@@ -16,11 +16,12 @@ from deltaic.spark.session.enabling import enabled_by
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
     from deltaic.credentials import Credentials
+    from deltaic.progress import Progress
     from deltaic.table.verify import VerifyReport
 
 Session = TypeVar("Session")
@@ -221,6 +222,7 @@ def verify(
     storage_options: Mapping[str, str] | None = None,
     credentials: Credentials | None = None,
     spark: SparkSession | None = None,
+    progress: bool | Callable[[Progress], object] = False,
 ) -> VerifyReport:
     """Compares a table's log with its files and with itself; finds nothing if the table is intact.
 
@@ -236,6 +238,9 @@ def verify(
         credentials: A function that gives the credentials of the store, instead of options: see `deltaic.Table`.
         spark: A session. Its settings of stores hold, too, and its tasks open the files of a deep verification if
             there are at least `spark.deltaic.footers.clusterFiles`. Findings are the same, those of contents last.
+        progress: Whether to show a bar with files and bytes on standard error, and at the end what was done; or a
+            function that is called with a `deltaic.progress.Progress`, several times a second. What it raises stops the
+            verification. Files that tasks open are not counted.
 
     Raises:
         TableNotFoundError, VersionNotFoundError: there is nothing to verify.
@@ -253,5 +258,11 @@ def verify(
         uri, options = placed(enable(spark), os.fspath(uri)), storage(spark, storage_options or {})
         tasks = VerifyTasks(spark)
     return verify_table(
-        uri, version=version, deep=deep, storage_options=options, credentials=credentials, _tasks=tasks
+        uri,
+        version=version,
+        deep=deep,
+        storage_options=options,
+        credentials=credentials,
+        progress=progress,
+        _tasks=tasks,
     )

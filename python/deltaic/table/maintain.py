@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic import _core, time_travel, times
 from deltaic.credentials import with_credentials
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.progress import followed
 from deltaic.schema import columns_json
 from deltaic.table.handle import Handle
 from deltaic.table.uri import place
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from deltaic.credentials import Credentials
+    from deltaic.progress import Progress
 
 # hours that the core can count in milliseconds
 _MOST_HOURS = 2**40
@@ -209,6 +211,7 @@ class Maintenance(Handle):
         allow_short_retention: bool = False,
         inventory: Sequence[tuple[str, int]] | None = None,
         user_metadata: str | None = None,
+        progress: bool | Callable[[Progress], object] = False,
         _run: Callable[[_core.Vacuum], str] | None = None,
     ) -> VacuumResult:
         """Deletes the files that no version within the retention needs, and moves to the newest version.
@@ -223,6 +226,9 @@ class Maintenance(Handle):
                 of the store: (`p=1/part-0.parquet`, 1767225600000), relative to the table. Only those of them that are
                 old by the store, too, are deleted.
             user_metadata: Text that the history shows with the commit.
+            progress: Whether to show a bar with files and bytes on standard error, and at the end what was done; or a
+                function that is called with a `deltaic.progress.Progress`, several times a second. What it raises stops
+                the operation.
 
         Raises:
             InvalidArgumentError: the retention is below that of the table.
@@ -243,7 +249,8 @@ class Maintenance(Handle):
                 "user_metadata": user_metadata,
             },
         )
-        found = json.loads(vacuum.run() if _run is None else _run(vacuum))
+        with followed(progress, "vacuum") as tell:
+            found = json.loads(vacuum.run(tell=tell) if _run is None else _run(vacuum))
         self._advance()
         found["cutoff"] = times.from_millis(found["cutoff"])
         found["failed"] = [(path, reason) for path, reason in found["failed"]]
@@ -289,6 +296,7 @@ class Maintenance(Handle):
         zorder_by: Sequence[str] = (),
         check_statistics: bool = True,
         full: bool = False,
+        progress: bool | Callable[[Progress], object] = False,
         _files: _core._FileChoices | None = None,
         _run: Callable[[_core.Optimize], str] | None = None,
     ) -> OptimizeResult:
@@ -320,6 +328,9 @@ class Maintenance(Handle):
             check_statistics: Whether columns of `zorder_by` must have statistics: without them the order is of no use.
             full: For a clustered table: whether files that were clustered by other columns than those that it has now
                 are clustered again.
+            progress: Whether to show a bar with files and bytes on standard error, and at the end what was done; or a
+                function that is called with a `deltaic.progress.Progress`, several times a second. What it raises stops
+                the operation.
 
         Raises:
             InvalidExpressionError: `where` is not a condition on this table, or cannot be computed for a partition.
@@ -343,7 +354,8 @@ class Maintenance(Handle):
                 "files": _files,
             },
         )
-        found = json.loads(optimize.run() if _run is None else _run(optimize))
+        with followed(progress, "optimize") as tell:
+            found = json.loads(optimize.run(tell=tell) if _run is None else _run(optimize))
         self._advance()
         for key in ("zorder", "clustering"):
             found[key] = found[key] and CurveStats(**found[key])
@@ -398,14 +410,23 @@ class Maintenance(Handle):
         found = _core.shallow_clone(self._core, place(target), replace, dict(properties or {}), user_metadata)
         return CloneResult(**json.loads(found))
 
-    def verify(self, *, deep: bool = False) -> VerifyReport:
+    def verify(
+        self, *, deep: bool = False, progress: bool | Callable[[Progress], object] = False
+    ) -> VerifyReport:
         """Compares the log up to this version, and its files, with themselves; see `deltaic.verify`.
 
         Args:
             deep: Opens data files and deletion vectors too.
+            progress: Whether to show a bar with files and bytes on standard error, and at the end what was done; or a
+                function that is called with a `deltaic.progress.Progress`, several times a second. What it raises stops
+                the operation.
         """
         return verify(
-            self._core.uri, version=self._core.version, deep=deep, storage_options=self._core.storage_options
+            self._core.uri,
+            version=self._core.version,
+            deep=deep,
+            storage_options=self._core.storage_options,
+            progress=progress,
         )
 
 
@@ -419,6 +440,7 @@ def convert(
     user_metadata: str | None = None,
     storage_options: Mapping[str, str] | None = None,
     credentials: Credentials | None = None,
+    progress: bool | Callable[[Progress], object] = False,
     _run: Callable[[_core.Convert], str] | None = None,
 ) -> ConvertResult:
     """Makes a table of the Parquet files of a folder, in one commit; no data is read or copied.
@@ -438,6 +460,9 @@ def convert(
         user_metadata: Text that the history shows with the commit.
         storage_options: Credentials, region, endpoint … of the store.
         credentials: A function that gives the credentials of the store, instead of options: see `deltaic.Table`.
+        progress: Whether to show a bar with files and bytes on standard error, and at the end what was done; or a
+            function that is called with a `deltaic.progress.Progress`, several times a second. What it raises stops
+            the operation.
 
     Raises:
         InvalidArgumentError: there are no files, or folders name other partition columns than are given.
@@ -450,5 +475,6 @@ def convert(
     options, properties = with_credentials(storage_options, credentials), dict(configuration or {})
     schema = None if infer_partitions and not partition_by else given
     conversion = _core.Convert(place(uri), options, schema, statistics, properties, user_metadata)
-    found: dict[str, Any] = json.loads(conversion.run() if _run is None else _run(conversion))
+    with followed(progress, "convert") as tell:
+        found: dict[str, Any] = json.loads(conversion.run(tell) if _run is None else _run(conversion))
     return ConvertResult(**found)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from deltaic import _core, html
 from deltaic.credentials import with_credentials
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.progress import followed
 from deltaic.table.uri import place
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from deltaic.credentials import Credentials
+    from deltaic.progress import Progress
 
 VerifyLevel = Literal["fast", "checked", "full"]
 """How much of the redundant information of a log a read compares."""
@@ -107,9 +109,10 @@ def verify(
     deep: bool = False,
     storage_options: Mapping[str, str] | None = None,
     credentials: Credentials | None = None,
+    progress: bool | Callable[[Progress], object] = False,
     _tasks: Callable[[str, list[str], int], list[str]] | None = None,
 ) -> VerifyReport:
-    """As `deltaic.verify`, without an engine.
+    """As `deltaic.verify`, without an engine; `progress` is as for `Table.optimize`.
 
     `_tasks` opens the files of a deep verification, where it is given: see `_core.verify`.
 
@@ -120,8 +123,8 @@ def verify(
         raise InvalidArgumentError(
             f"version {version} is below 0", argument="version", reason=f"{version} is below 0"
         )
-    report = json.loads(
-        _core.verify(place(uri), with_credentials(storage_options, credentials), version, deep, _tasks)
-    )
+    options = with_credentials(storage_options, credentials)
+    with followed(progress, "verify") as tell:
+        report = json.loads(_core.verify(place(uri), options, version, deep, _tasks, tell))
     findings = [Finding(**finding) for finding in report.pop("findings")]
     return VerifyReport(findings=findings, **report)

@@ -56,9 +56,14 @@ impl Convert {
         runtime::stoppable(py, |cancel| self.lock().plan(cancel))
     }
 
-    /// Does it in this process; what it did as JSON.
-    fn run(&self, py: Python<'_>) -> PyResult<String> {
-        runtime::stoppable(py, |cancel| self.lock().run(cancel).map(|done| to_json(&done)))
+    /// Does it in this process; what it did as JSON. `tell` is called with how far it is.
+    #[pyo3(signature = (tell=None))]
+    fn run(&self, py: Python<'_>, tell: Option<Py<PyAny>>) -> PyResult<String> {
+        runtime::followed(py, tell.as_ref(), |cancel, progress| {
+            let mut conversion = self.lock();
+            conversion.follow(progress);
+            conversion.run(cancel).map(|done| to_json(&done))
+        })
     }
 
     /// Works that read footers.

@@ -121,10 +121,15 @@ impl Optimize {
     }
 
     /// Does it in this process; what it did as JSON. The history says by which `route` where one is given.
-    #[pyo3(signature = (route=None))]
-    fn run(&self, py: Python<'_>, route: Option<&str>) -> PyResult<String> {
+    /// `tell` is called with how far it is.
+    #[pyo3(signature = (route=None, tell=None))]
+    fn run(&self, py: Python<'_>, route: Option<&str>, tell: Option<Py<PyAny>>) -> PyResult<String> {
         let route = route.map(Route::parse).transpose().map_err(|e| to_python(py, &e))?;
-        runtime::stoppable(py, |cancel| self.lock().run(route, cancel).map(|done| to_json(&done)))
+        runtime::followed(py, tell.as_ref(), |cancel, progress| {
+            let mut optimize = self.lock();
+            optimize.follow(progress);
+            optimize.run(route, cancel).map(|done| to_json(&done))
+        })
     }
 
     /// What was planned, for tasks in other processes that sort so many bytes of rows in memory. It holds the storage

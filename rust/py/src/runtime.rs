@@ -1,5 +1,6 @@
 //! The one door from Python into the core: it releases the GIL and lets Ctrl-C through.
 
+use std::any::type_name_of_val;
 use std::cell::Cell;
 use std::ffi::CString;
 use std::sync::PoisonError;
@@ -7,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use deltaic_core::txn::with_warnings;
-use deltaic_core::{Cancel, Error, Result, caught};
+use deltaic_core::{Cancel, Error, Progress, Reached, Result, caught};
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -23,8 +24,28 @@ pub(crate) fn read<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
-    let work = guarded(work);
-    if !note_thread(py)? {
+    reading(py, type_name_of_val(&work), None, |_| work())
+}
+
+/// As [`read`], and `tell`, where given, is called with how far it is, as by [`followed`].
+pub(crate) fn read_followed<T: Send + 'static>(
+    py: Python<'_>,
+    tell: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Progress) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    reading(py, type_name_of_val(&work), tell, work)
+}
+
+fn reading<T: Send + 'static>(
+    py: Python<'_>,
+    name: &'static str,
+    tell: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Progress) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let (progress, mut told) = (Progress::default(), Reached::default());
+    let own = progress.clone();
+    let work = guarded(name, move || work(&own));
+    if !note_thread(py)? && tell.is_none() {
         let result = py.detach(work);
         logs::hand_over(py);
         return result.map_err(|e| to_python(py, &e));
@@ -45,8 +66,14 @@ pub(crate) fn read<T: Send + 'static>(
         });
         logs::hand_over(py);
         match answer {
-            Ok(result) => return result.map_err(|e| to_python(py, &e)),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Ok(result) => {
+                tell_of(py, tell, &progress, &mut told)?;
+                return result.map_err(|e| to_python(py, &e));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                py.check_signals()?;
+                tell_of(py, tell, &progress, &mut told)?;
+            }
             Err(RecvTimeoutError::Disconnected) => return Err(to_python(py, &no_answer())),
         }
     }
@@ -55,7 +82,7 @@ pub(crate) fn read<T: Send + 'static>(
 /// Runs `work` without the GIL and to its end: for commits, whose outcome must be known.
 pub(crate) fn write<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     note_thread(py)?;
-    let (result, warnings) = py.detach(|| with_warnings(guarded(work)));
+    let (result, warnings) = py.detach(|| with_warnings(guarded(type_name_of_val(&work), work)));
     logs::hand_over(py);
     for warning in warnings {
         warn(py, &warning);
@@ -70,14 +97,34 @@ pub(crate) fn stoppable<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Cancel) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let cancel = Cancel::default();
-    if !note_thread(py)? {
-        return write(py, || work(&cancel));
+    stopping(py, type_name_of_val(&work), None, |cancel, _| work(cancel))
+}
+
+/// As [`stoppable`], and `tell`, where given, is called with how far it is: files done, all files, bytes done, all bytes.
+/// That is several times a second while it changes, and at the end. What it raises stops the work and is raised.
+pub(crate) fn followed<T: Send>(
+    py: Python<'_>,
+    tell: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Cancel, &Progress) -> Result<T> + Send,
+) -> PyResult<T> {
+    stopping(py, type_name_of_val(&work), tell, work)
+}
+
+fn stopping<T: Send>(
+    py: Python<'_>,
+    name: &'static str,
+    tell: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Cancel, &Progress) -> Result<T> + Send,
+) -> PyResult<T> {
+    let (cancel, progress) = (Cancel::default(), Progress::default());
+    if !note_thread(py)? && tell.is_none() {
+        return write(py, || work(&cancel, &progress));
     }
+    let mut told = Reached::default();
     let (send, receive) = sync_channel(1);
     let receive = std::sync::Mutex::new(receive);
     let mut interrupt = None;
-    let work = guarded(|| work(&cancel));
+    let work = guarded(name, || work(&cancel, &progress));
     let (result, warnings) = py.detach(|| {
         let receive = receive.into_inner().unwrap_or_else(PoisonError::into_inner);
         std::thread::scope(|scope| {
@@ -100,7 +147,8 @@ pub(crate) fn stoppable<T: Send>(
                     Ok(done) => return done,
                     Err(RecvTimeoutError::Timeout) => Python::attach(|py| {
                         logs::hand_over(py);
-                        if let Err(raised) = py.check_signals() {
+                        let heard = py.check_signals().and_then(|()| tell_of(py, tell, &progress, &mut told));
+                        if let Err(raised) = heard {
                             cancel.cancel();
                             interrupt.get_or_insert(raised);
                         }
@@ -117,6 +165,9 @@ pub(crate) fn stoppable<T: Send>(
     for warning in warnings {
         warn(py, &warning);
     }
+    if interrupt.is_none() {
+        interrupt = tell_of(py, tell, &progress, &mut told).err();
+    }
     match (result, interrupt) {
         (result, None) => result.map_err(|e| to_python(py, &e)),
         (Ok(_) | Err(Error::Interrupted), Some(interrupt)) => Err(interrupt),
@@ -127,10 +178,25 @@ pub(crate) fn stoppable<T: Send>(
     }
 }
 
+/// Tells how far it is, if it is farther than what was told last.
+fn tell_of(
+    py: Python<'_>,
+    tell: Option<&Py<PyAny>>,
+    progress: &Progress,
+    told: &mut Reached,
+) -> PyResult<()> {
+    let reached = progress.reached();
+    if let Some(tell) = tell.filter(|_| reached != *told) {
+        *told = reached;
+        tell.call1(py, (reached.files, reached.all_files, reached.bytes, reached.all_bytes))?;
+    }
+    Ok(())
+}
+
 /// The work with its panics as errors, which name the function that asks for it.
-fn guarded<T, F: FnOnce() -> Result<T>>(work: F) -> impl FnOnce() -> Result<T> {
+fn guarded<T>(name: &'static str, work: impl FnOnce() -> Result<T>) -> impl FnOnce() -> Result<T> {
     // "_core::maintain::vacuum::{{closure}}"
-    let function = || std::any::type_name::<F>().split("::{{").next().unwrap_or_default();
+    let function = || name.split("::{{").next().unwrap_or_default();
     let operation = move || function().strip_prefix("_core::").unwrap_or(function()).to_owned();
     move || caught(operation, work)
 }

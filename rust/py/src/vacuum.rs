@@ -63,10 +63,15 @@ impl Vacuum {
     }
 
     /// Does it in this process; what it did as JSON. The history says by which `route` where one is given.
-    #[pyo3(signature = (route=None))]
-    fn run(&self, py: Python<'_>, route: Option<&str>) -> PyResult<String> {
+    /// `tell` is called with how far it is.
+    #[pyo3(signature = (route=None, tell=None))]
+    fn run(&self, py: Python<'_>, route: Option<&str>, tell: Option<Py<PyAny>>) -> PyResult<String> {
         let route = route.map(Route::parse).transpose().map_err(|e| to_python(py, &e))?;
-        runtime::stoppable(py, |cancel| self.lock().run(route, cancel).map(|done| to_json(&done)))
+        runtime::followed(py, tell.as_ref(), |cancel, progress| {
+            let mut vacuum = self.lock();
+            vacuum.follow(progress);
+            vacuum.run(route, cancel).map(|done| to_json(&done))
+        })
     }
 
     /// About how many files are listed; 0 where nothing is listed.

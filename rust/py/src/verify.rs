@@ -22,9 +22,9 @@ pub(crate) fn level(name: Option<&str>) -> Result<Verify> {
 
 /// Compares a table with itself, from its log to its files; what was found as JSON. `tasks`, where given, opens the files
 /// of a deep verification: it is called with the document of `VerifyTask`, works, and how many files these have, and
-/// returns the answers in order.
+/// returns the answers in order. `tell`, where given, is called with how far this process is.
 #[pyfunction]
-#[pyo3(signature = (uri, storage_options, version, deep, tasks=None))]
+#[pyo3(signature = (uri, storage_options, version, deep, tasks=None, tell=None))]
 pub(crate) fn verify(
     py: Python<'_>,
     uri: String,
@@ -32,12 +32,13 @@ pub(crate) fn verify(
     version: Option<u64>,
     deep: bool,
     tasks: Option<Py<PyAny>>,
+    tell: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let raised = Arc::new(Mutex::new(None));
     let kept = raised.clone();
-    let found = runtime::read(py, move || {
+    let found = runtime::read_followed(py, tell.as_ref(), move |progress| {
         let storage = StorageOptions::from(storage_options);
-        let location = Location::open(&uri, &storage)?;
+        let location = Location::open(&uri, &storage)?.followed_by(progress);
         let report = match tasks.filter(|_| deep) {
             None => verify_table(&location, &VerifyOptions { version, deep })?,
             Some(tasks) => verify_by_tasks(&location, &storage, version, &mut |document, works, files| {

@@ -265,3 +265,22 @@ def test_a_mistyped_command_or_option_names_what_is_like_it(arguments, meant):
 
 def test_a_command_like_no_other_gets_no_suggestion():
     assert "Did you mean" not in process("xyzzy").stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["files", "{root}", "--where", "days = '2026-01-01'"],
+        ["explain", "{root}", "--where", "dayy = '2026-01-01'"],
+        ["changes", "{root}", "--from", "0", "--columns", "id,dayy"],
+        ["delete", "{root}", "--yes", "--where", "DAYS = '2026-01-01'"],
+        ["update", "{root}", "--set", "days='2026-01-01'"],
+        ["alter", "rename-column", "{root}", "dayz", "d"],
+    ],
+)
+def test_a_mistyped_column_names_the_one_that_is_like_it(tmp_path, arguments):
+    fed = {"delta.enableChangeDataFeed": "true", "delta.columnMapping.mode": "name"}
+    deltaic.write(tmp_path, pa.table({"id": [1], "day": ["2026-01-01"]}), configuration=fed)
+    done = process(*(a.format(root=tmp_path) for a in arguments))
+    assert done.returncode == 2
+    assert "did you mean `day`?" in done.stderr

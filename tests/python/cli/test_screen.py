@@ -21,7 +21,7 @@ import pytest
 import deltaic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 ESCAPE = re.compile("\x1b\\[[0-9;?]*[A-Za-z]|\x1b[=>]")
@@ -31,14 +31,20 @@ COLOUR = re.compile("\x1b\\[[0-9;]*[349][0-7][0-9;]*m")
 class Screen:
     """A terminal of 80 columns and some lines, on which a command runs."""
 
-    def __init__(self, *arguments: object, lines: int = 10, **environment: str) -> None:
+    def __init__(
+        self,
+        *arguments: object,
+        lines: int = 10,
+        start: Sequence[str] = ("-m", "deltaic"),
+        **environment: str,
+    ) -> None:
         self._own, other = pty.openpty()
         fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
         plain = {
             k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "LESS", "PAGER", "COLUMNS", "LINES")
         }
         self.child = subprocess.Popen(
-            [sys.executable, "-m", "deltaic", *map(str, arguments)],
+            [sys.executable, *start, *map(str, arguments)],
             stdin=other, stdout=other, stderr=other, start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(other, termios.TIOCSCTTY, 0),
             env={**plain, "TERM": "xterm-256color", **environment},
@@ -167,3 +173,21 @@ def test_a_write_counts_its_rows_and_leaves_a_clean_screen(tmp_path: Path) -> No
     left = ESCAPE.sub("", screen.shown.rpartition("\x1b[2K")[2]).strip()
     assert left.startswith("version 0: 1,234 rows, ")
     assert screen.shown.count("\x1b[?25l") == screen.shown.count("\x1b[?25h") > 0
+
+
+def test_a_bar_shows_files_and_bytes_and_is_gone_at_the_end(root: Path) -> None:
+    size = sum(file.stat().st_size for file in root.rglob("*.parquet"))
+    screen = Screen("optimize", root, "--zorder-by", "n")
+    assert screen.end() == 0
+    assert f"30 of 30 files, {size / 1024:.1f} KiB of {size / 1024:.1f} KiB" in screen.shown
+    left = ESCAPE.sub("", screen.shown.rsplit("\x1b[2K", 1)[-1]).strip()
+    assert left.startswith("version 1: 30 files became 30")
+    assert screen.shown.count("\x1b[?25l") == screen.shown.count("\x1b[?25h") > 0
+
+
+def test_python_shows_a_bar_and_then_what_was_done(root: Path) -> None:
+    program = "import deltaic, sys; deltaic.Table(sys.argv[1]).verify(deep=True, progress=True)"
+    screen = Screen(root, start=("-c", program))
+    assert screen.end() == 0
+    left = ESCAPE.sub("", screen.shown.rsplit("\x1b[2K", 1)[-1]).strip()
+    assert re.fullmatch(r"verify: 30 files, [0-9.]+ KiB in [0-9.]+ s", left)

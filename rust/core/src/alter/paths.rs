@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::schema::{DataType, StructField, StructType};
+use crate::similar::did_you_mean;
 
 /// A refusal of a change of a column.
 pub(super) fn refuse(path: &[String], reason: impl Into<String>) -> Error {
@@ -44,8 +45,9 @@ pub(crate) fn resolve(schema: &StructType, path: &[String]) -> Result<Vec<String
         let (spelled, next) = match (within, parent) {
             (Some(s), _) => {
                 let names = || s.fields.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", ");
+                let like = || did_you_mean(name, s.fields.iter().map(|f| &f.name));
                 let place = position(s, name)
-                    .ok_or_else(|| missing(format!("no such column; {} has {}", at(), names())))?;
+                    .ok_or_else(|| missing(format!("no such column{}; {} has {}", like(), at(), names())))?;
                 (s.fields[place].name.clone(), &s.fields[place].data_type)
             }
             (None, Some(DataType::Array(a))) if same(name, "element") => ("element".into(), &a.element_type),

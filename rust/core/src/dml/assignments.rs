@@ -11,6 +11,7 @@ use arrow::datatypes::{Field, Fields, Schema};
 use crate::error::{Error, Result};
 use crate::expr::{Evaluator, Expr, parse};
 use crate::schema::{CURRENT_DEFAULT, DataType, StructField, StructType};
+use crate::similar::did_you_mean;
 
 /// What an update sets.
 #[derive(Debug)]
@@ -135,7 +136,8 @@ fn replaced(column: &ArrayRef, path: &[usize], value: ArrayRef) -> Result<ArrayR
 fn resolve<'s>(target: &str, schema: &'s StructType) -> Result<(Vec<usize>, &'s StructField)> {
     let unknown = || {
         let columns: Vec<&str> = schema.fields.iter().map(|f| f.name.as_str()).collect();
-        invalid(format!("no column `{target}`. The table has {}", columns.join(", ")))
+        let like = did_you_mean(target, &columns);
+        invalid(format!("no column `{target}`{like}. The table has {}", columns.join(", ")))
     };
     let parts = match schema.field(target) {
         Some(field) => vec![field.name.clone()],

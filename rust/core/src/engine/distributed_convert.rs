@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::maintain::{
     Conversion, ConvertDone, ConvertOptions, Footers, Found, FoundFile, Planned, convert, merge_columns,
 };
+use crate::progress::Progress;
 use crate::schema::StructType;
 use crate::store::{Location, StorageOptions};
 
@@ -69,6 +70,11 @@ impl DistributedConvert {
     pub fn new(location: Location, storage: StorageOptions, options: ConvertOptions) -> Self {
         let (parts, first) = (Vec::new(), StructType::default());
         DistributedConvert { location, storage, options, planned: None, parts, first }
+    }
+
+    /// From now on this follows how far it is, where it is done in this process.
+    pub fn follow(&mut self, progress: &Progress) {
+        self.location = self.location.followed_by(progress);
     }
 
     /// Lists the files, and says how many there are: 0 where there is a table already.

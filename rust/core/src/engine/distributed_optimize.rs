@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::maintain::{
     BinDone, OptimizeDone, OptimizeOptions, OptimizePlan, Partitions, attempt, of_compaction,
 };
+use crate::progress::Progress;
 use crate::stats::num_records;
 use crate::store::{Location, StorageOptions};
 use crate::sums::SaturatingSum;
@@ -125,6 +126,11 @@ impl DistributedOptimize {
     ) -> Self {
         let retries = Retries::new(options.commit_budget);
         DistributedOptimize { location, storage, options, these, retries, planned: None }
+    }
+
+    /// From now on this follows how far it is, where it is done in this process.
+    pub fn follow(&mut self, progress: &Progress) {
+        self.location = self.location.followed_by(progress);
     }
 
     /// Looks for what there is to do in the newest version: bytes of the files to rewrite, none of which are read.

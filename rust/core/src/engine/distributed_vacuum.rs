@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::maintain::{
     Deletion, ListedTree, VacuumDone, VacuumMode, VacuumOptions, VacuumWork, delete_files,
 };
+use crate::progress::Progress;
 use crate::snapshot::{At, Snapshot};
 use crate::store::{FileMeta, Location, StorageOptions};
 use crate::txn::Route;
@@ -121,6 +122,11 @@ impl DistributedVacuum {
         }
         self.listed = Some((found, links));
         Ok(())
+    }
+
+    /// From now on this follows how far it is, where it is done in this process.
+    pub fn follow(&mut self, progress: &Progress) {
+        self.location = self.location.followed_by(progress);
     }
 
     /// Finds the files to delete, and how many there are.

@@ -11,6 +11,7 @@ use super::coerce::{as_decimal, common, decimal_result, is_atomic, is_integral, 
 use super::kernel::{Eval, Kernel};
 use super::{cast, nested, temporal, text};
 use crate::schema::{COLLATIONS, DataType, StructField, StructType, arrow_type};
+use crate::similar::did_you_mean;
 
 /// An expression that can be evaluated.
 #[derive(Debug, Clone)]
@@ -199,7 +200,8 @@ fn column(parts: &[String], schema: &StructType) -> Eval<Bound> {
     let (name, fields) = parts.split_first().ok_or("a column without a name")?;
     let place = place(schema, name)?.ok_or_else(|| {
         let names: Vec<_> = schema.fields.iter().map(|f| format!("`{}`", f.name)).collect();
-        format!("there is no column `{name}`; there are {}", names.join(", "))
+        let like = did_you_mean(name, schema.fields.iter().map(|f| &f.name));
+        format!("there is no column `{name}`{like}; there are {}", names.join(", "))
     })?;
     let column = Bound { node: Node::Column(place), data_type: schema.fields[place].data_type.clone() };
     fields.iter().try_fold(column, |column, name| field(column, name))

@@ -116,6 +116,9 @@ impl BinWork {
 /// # Errors
 /// As [`BinWork::run`].
 pub(super) fn run_all(work: &BinWork, bins: &[Bin], uploads: &Uploads) -> Result<Vec<BinDone>> {
+    let files = bins.iter().map(|bin| bin.files.len() as u64).saturating_sum();
+    let bytes = bins.iter().map(Bin::bytes).saturating_sum();
+    work.plan.location.progress().expect(files, bytes);
     let run_bytes = RUN_BYTES / workers(bins.len()).max(1);
     several_at_once(bins.len(), |at| work.run(&bins[at], at, run_bytes, uploads))
 }

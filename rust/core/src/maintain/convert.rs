@@ -12,6 +12,7 @@ use crate::properties::TableProperty;
 use crate::schema::{ColumnMappingMode, StructField, StructType, as_nullable};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
+use crate::sums::SaturatingSum;
 use crate::txn::{Operation, Transaction};
 use crate::write::{WriteOptions, new_table};
 
@@ -158,6 +159,8 @@ impl Conversion {
     /// # Errors
     /// As [`convert`].
     pub(crate) fn run(&self) -> Result<ConvertDone> {
+        let bytes = self.files.iter().map(|file| file.meta.size).saturating_sum();
+        self.location.progress().expect(self.files.len() as u64, bytes);
         let (mut schema, mut adds) = (None, Vec::with_capacity(self.files.len()));
         for part in self.parts() {
             let read = self.footers.read(&self.location, part, schema.as_ref())?;

@@ -73,7 +73,9 @@ impl Footers {
                 location.cancel().check()?;
                 let path = root.join(&file.meta.name);
                 let footer = read_footer(location.store().as_ref(), &path, file.meta.size)?;
-                Ok((footer_schema(&footer, &path.to_string())?, footer))
+                let columns = footer_schema(&footer, &path.to_string())?;
+                location.progress().done(1, file.meta.size);
+                Ok((columns, footer))
             };
             files.par_iter().map(read).collect::<Result<_>>()
         })?;

@@ -199,14 +199,19 @@ impl VacuumWork {
     /// # Errors
     /// [`Error::Interrupted`] where it was asked to stop.
     pub(crate) fn delete(&self, cancel: &Cancel) -> Result<Vec<Deletion>> {
-        let paths: Vec<ObjectPath> = self.files().cloned().collect();
         let location = self.snapshot.location();
-        let delete = |chunk: &[ObjectPath]| {
+        let progress = location.progress();
+        progress.expect(self.plan.files.len() as u64, self.bytes());
+        let delete = |chunk: &[(ObjectPath, u64)]| {
             cancel.check()?;
-            Ok(delete_files(location, chunk))
+            let paths: Vec<ObjectPath> = chunk.iter().map(|(path, _)| path.clone()).collect();
+            let outcomes = delete_files(location, &paths);
+            progress.done(chunk.len() as u64, chunk.iter().map(|(_, size)| *size).saturating_sum());
+            Ok(outcomes)
         };
+        let files = &self.plan.files;
         let outcomes: Vec<Vec<Deletion>> =
-            runtime::pool()?.install(|| paths.par_chunks(CHUNK).map(delete).collect::<Result<_>>())?;
+            runtime::pool()?.install(|| files.par_chunks(CHUNK).map(delete).collect::<Result<_>>())?;
         Ok(outcomes.concat())
     }
 

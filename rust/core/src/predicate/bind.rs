@@ -5,6 +5,7 @@ use super::scalar::Scalar;
 use super::{ColumnPath, CompareOp, Literal, Predicate};
 use crate::error::{Error, Result};
 use crate::schema::{COLLATIONS, ColumnMappingMode, DataType, StructType, TYPE_CHANGES};
+use crate::similar::did_you_mean;
 
 /// A column that a predicate names, found in the schema of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,8 +114,9 @@ fn resolve<C: Columns>(predicate: &Predicate, path: &ColumnPath, columns: &mut C
     columns.resolve(path).map_err(|candidates| Error::InvalidPredicate {
         predicate: predicate.to_string(),
         reason: format!(
-            "there is no column `{}`; the columns are: {}",
+            "there is no column `{}`{}; the columns are: {}",
             path.join("."),
+            did_you_mean(&path.join("."), &candidates),
             candidates.join(", ")
         ),
     })

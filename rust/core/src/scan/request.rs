@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::error::{Error, Result};
 use crate::predicate::{ColumnPath, Predicate};
 use crate::schema::{COLLATIONS, DataType, StructField, StructType};
+use crate::similar::did_you_mean;
 
 /// Columns and rows to read.
 #[derive(Debug, Clone)]
@@ -74,7 +75,11 @@ pub(super) fn resolve(
 fn requested(schema: &StructType, name: &str) -> Result<StructField> {
     schema.field(name).cloned().ok_or_else(|| Error::InvalidArgument {
         argument: "columns".into(),
-        reason: format!("no column `{name}`. The table has {}", listed(schema)),
+        reason: format!(
+            "no column `{name}`{}. The table has {}",
+            did_you_mean(name, schema.fields.iter().map(|f| &f.name)),
+            listed(schema)
+        ),
     })
 }
 

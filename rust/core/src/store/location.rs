@@ -11,6 +11,7 @@ use super::{AllowedLocations, Contained, LocalStore, Meter, Metered, StorageOpti
 use crate::actions::{FilePath, ObjectPath};
 use crate::cancel::Cancel;
 use crate::error::Result;
+use crate::progress::Progress;
 
 /// A table's place: its root and the store that holds it. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -24,6 +25,7 @@ pub struct Location {
     /// See [`Location::served_by`].
     server: Arc<str>,
     cancel: Cancel,
+    progress: Progress,
 }
 
 impl Location {
@@ -37,8 +39,8 @@ impl Location {
         let reads = AllowedLocations::parse(options, &root)?;
         let (store, server) = open_store(&root, &root, &reads, options)?;
         let options = Arc::new(options.clone());
-        let (others, cancel) = (Arc::default(), Cancel::default());
-        Ok(Location { root, store, options, reads, others, server: server.into(), cancel })
+        let (others, cancel, progress) = (Arc::default(), Cancel::default(), Progress::default());
+        Ok(Location { root, store, options, reads, others, server: server.into(), cancel, progress })
     }
 
     /// A place in a store that is already open.
@@ -46,12 +48,18 @@ impl Location {
         let reads = AllowedLocations::Any;
         let store = Arc::new(Contained::new(store, root.clone(), reads.clone()));
         let (options, others, server) = (Arc::default(), Arc::default(), Arc::from(""));
-        Location { root, store, options, reads, others, server, cancel: Cancel::default() }
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        Location { root, store, options, reads, others, server, cancel, progress }
     }
 
     /// The same place, for operations that this can stop.
     pub fn stopped_by(&self, cancel: &Cancel) -> Self {
         Location { cancel: cancel.clone(), ..self.clone() }
+    }
+
+    /// The same place, for an operation that this follows.
+    pub fn followed_by(&self, progress: &Progress) -> Self {
+        Location { progress: progress.clone(), ..self.clone() }
     }
 
     /// The same place, read from the store alone: nothing that this process has kept is trusted.
@@ -65,6 +73,11 @@ impl Location {
     /// What stops the operations at this place.
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel
+    }
+
+    /// What follows the operation at this place.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
     }
 
     /// The same place with what is read from its own store counted.

@@ -78,7 +78,11 @@ pub(crate) fn check_all(facts: &Facts, files: &[Existing]) -> Result<Vec<Vec<Wro
     let vectors =
         files.iter().filter(|file| !file.lost_vector).filter_map(|f| f.add.deletion_vector.as_ref());
     let shared = Shared::of_descriptors(vectors, facts.location.root());
-    let check = |file: &Existing| check(facts, &file.add, Some(&shared).filter(|_| !file.lost_vector));
+    let check = |file: &Existing| {
+        let found = check(facts, &file.add, Some(&shared).filter(|_| !file.lost_vector))?;
+        facts.location.progress().done(1, file.add.size.unsigned_abs());
+        Ok(found)
+    };
     runtime::pool()?.install(|| files.par_iter().map(check).collect())
 }
 

@@ -85,6 +85,7 @@ pub(super) fn check(
     report: &mut VerifyReport,
 ) -> Result<()> {
     let location = snapshot.location();
+    location.progress().expect(num_files as u64, 0);
     let presence = Presence::of(location, num_files)?;
     let (partitions, identities) = (partition_columns(snapshot), IdentityColumn::of(snapshot));
     let version = snapshot.version();
@@ -125,6 +126,9 @@ pub(super) fn check(
             }
         }
         let lost = check_vectors(location, &presence, vectors, version, report)?;
+        if waiting.is_none() {
+            location.progress().done(adds.len() as u64, 0);
+        }
         if let Some(waiting) = &mut waiting {
             for add in there {
                 let lost_vector = lost.contains(&add.path);

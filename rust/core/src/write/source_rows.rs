@@ -85,6 +85,7 @@ impl Job for File {
 
     fn open(self) -> Result<impl Iterator<Item = Result<Item>> + Send> {
         let File { how, add } = self;
+        let (progress, bytes) = (how.plan.location.progress().clone(), add.size.unsigned_abs());
         let deleted = match &add.deletion_vector {
             Some(vector) => DeletionVector::load(vector, &how.plan.location)?,
             None => DeletionVector::default(),
@@ -96,7 +97,12 @@ impl Job for File {
             let batch = RowIds::settled(how.row_ids.as_ref(), batch, &add, &places)?;
             how.conformed(&batch).map(Item::Rows)
         });
-        Ok(std::iter::once(Ok(source)).chain(rows))
+        // after the last of its rows
+        let end = std::iter::from_fn(move || {
+            progress.done(1, bytes);
+            None
+        });
+        Ok(std::iter::once(Ok(source)).chain(rows).chain(end))
     }
 }
 
