@@ -30,7 +30,9 @@ from deltaic.tables import DeltaTable
 
 HADOOP: dict[str, str] = json.loads(os.environ["HADOOP"])
 SERVER: dict[str, str] = json.loads(os.environ["SERVER"])
-BUCKET = f"s3://{servers.BUCKET}"
+# a folder of its own: other tests write to the bucket, too
+FOLDER = f"{servers.BUCKET}/without-jars"
+PLACE = f"s3://{FOLDER}"
 _HIDES = """import sys
 class Hides:
     def find_spec(self, name, *_):
@@ -288,17 +290,17 @@ COMPARED = (the_tour, statements, maintenance, every_write, every_type, changes,
 
 def only_what_is_needed(spark: Any, folder: Path) -> None:
     """Of files that a filter rules out nothing is asked, and a column that is not needed is not read."""
-    place = f"{BUCKET}/pruned"
+    place = f"{PLACE}/pruned"
     for part in range(4):
         wide = spark.range(part * 1000, part * 1000 + 1000).selectExpr("id", "repeat(uuid(), 40) AS wide")
         wide.coalesce(1).write.format("delta").mode("append").save(place)
     server = servers.S3(SERVER["endpoint"], log=Path(SERVER["log"]))
 
     def files(df: Any) -> int:
-        before = len(server.requests("pruned"))
+        before = len(server.requests("without-jars/pruned"))
         df.collect()
         time.sleep(0.3)
-        asked = server.requests("pruned")[before:]
+        asked = server.requests("without-jars/pruned")[before:]
         return len({path for _, path in asked if path.endswith(".parquet")})
 
     table = spark.read.format("delta").load(place)
@@ -318,7 +320,7 @@ def no_secret_in_plans(spark: Any, folder: Path) -> None:
         "aws_access_key_id": HADOOP["fs.s3a.access.key"],
         "aws_secret_access_key": HADOOP["fs.s3a.secret.key"],
     }
-    read = spark.read.format("delta").options(**own).load(f"{BUCKET}/orders").where("id > 3")
+    read = spark.read.format("delta").options(**own).load(f"{PLACE}/orders").where("id > 3")
     assert read.count() > 0
     read.explain("formatted")
     read.explain("extended")
@@ -329,23 +331,23 @@ def refusals(spark: Any, folder: Path) -> None:
     """What needs Hadoop is refused by a sentence that names what to add, before anything is written."""
     jar = r"Hadoop has no file system for `s3` in this session: add org\.apache\.hadoop:hadoop-aws:3\.\d+\.\d+ to "
     with pytest.raises(InvalidArgumentError, match=jar):
-        spark.range(5).write.format("delta").option("deltaicRoute", "direct").save(f"{BUCKET}/refused")
-    stream = spark.readStream.format("delta").load(f"{BUCKET}/source").writeStream.format("delta")
+        spark.range(5).write.format("delta").option("deltaicRoute", "direct").save(f"{PLACE}/refused")
+    stream = spark.readStream.format("delta").load(f"{PLACE}/source").writeStream.format("delta")
     with pytest.raises(InvalidArgumentError, match=jar):
-        stream.option("checkpointLocation", f"{BUCKET}/checkpoint").start(f"{BUCKET}/refused")
-    read = spark.read.format("delta").load(f"{BUCKET}/source")
+        stream.option("checkpointLocation", f"{PLACE}/checkpoint").start(f"{PLACE}/refused")
+    read = spark.read.format("delta").load(f"{PLACE}/source")
     with pytest.raises(
         UnsupportedError, match=r"_metadata\.file_path, or add org\.apache\.hadoop:hadoop-aws:"
     ):
-        read.select(functions.input_file_name().alias("f")).write.format("delta").save(f"{BUCKET}/refused")
+        read.select(functions.input_file_name().alias("f")).write.format("delta").save(f"{PLACE}/refused")
     with pytest.raises(deltaic.exceptions.TableNotFoundError):
-        deltaic.Table(f"{BUCKET}/refused", storage_options=HADOOP)
+        deltaic.Table(f"{PLACE}/refused", storage_options=HADOOP)
 
 
 def errors_of_workers(spark: Any, folder: Path) -> None:
-    place = f"{BUCKET}/gone"
+    place = f"{PLACE}/gone"
     spark.range(100).write.format("delta").option("deltaicRoute", "arrow").save(place)
-    for file in Path(SERVER["data"]).joinpath(servers.BUCKET, "gone").rglob("*.parquet"):
+    for file in Path(SERVER["data"]).joinpath(FOLDER, "gone").rglob("*.parquet"):
         if "_delta_log" not in file.parts:
             file.unlink()
     with pytest.raises(DataFileError, match="gone"):
@@ -358,7 +360,7 @@ def errors_of_workers(spark: Any, folder: Path) -> None:
     known, spark.sparkContext.pythonExec = spark.sparkContext.pythonExec, bare
     try:
         with pytest.raises(PackageNotOnServerError, match="bare/bin/python"):
-            spark.read.format("delta").load(f"{BUCKET}/orders").collect()
+            spark.read.format("delta").load(f"{PLACE}/orders").collect()
     finally:
         spark.sparkContext.pythonExec = known
 
@@ -370,7 +372,7 @@ def main(master: str, folder: Path) -> None:
         begun = time.monotonic()
         here, there = (
             step(spark, Place(base, folder / name))
-            for base, name in ((str(folder / "here"), "here"), (BUCKET, "there"))
+            for base, name in ((str(folder / "here"), "here"), (PLACE, "there"))
         )
         assert len(here) == len(there)
         for number, (one, other) in enumerate(zip(here, there, strict=True)):

@@ -113,9 +113,13 @@ public final class Agent {
       // not in its environment, which others may see
       given.put("secret", server.secret());
       given.put("sources", Build.sources());
-      OutputStream input = started.getOutputStream();
-      input.write((Python.write(given) + "\n").getBytes(StandardCharsets.UTF_8));
-      input.flush();
+      try {
+        OutputStream input = started.getOutputStream();
+        input.write((Python.write(given) + "\n").getBytes(StandardCharsets.UTF_8));
+        input.flush();
+      } catch (IOException e) {
+        // it has ended before it read this: what it said counts
+      }
       String line = new BufferedReader(new InputStreamReader(started.getInputStream(), StandardCharsets.UTF_8)).readLine();
       if (line == null) throw new IOException("it ended; the log of the server has its last words");
       return Python.read(line);
