@@ -22,7 +22,7 @@ mod tests {
     #[test]
     fn only_a_name_that_is_like_it_is_suggested() {
         let columns = ["country", "amount", "id"];
-        assert_eq!(did_you_mean("contry", columns), " (did you mean `country`?)");
+        assert_eq!(did_you_mean("countrx", columns), " (did you mean `country`?)");
         assert_eq!(did_you_mean("AMUONT", columns), " (did you mean `amount`?)");
         for other in ["ix", "", "nothing", "c"] {
             assert_eq!(did_you_mean(other, columns), "", "{other}");
