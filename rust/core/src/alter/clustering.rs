@@ -9,7 +9,7 @@ use super::protocol::with_features;
 use crate::actions::DomainMetadata;
 use crate::error::{Error, Result, condition};
 use crate::features::{CLUSTERING_DOMAIN, TableFeature, clustering_columns};
-use crate::schema::{DataType, StructType};
+use crate::schema::{DataType, StructType, in_backticks};
 use crate::stats::{StatsColumns, has_bounds};
 
 /// Most clustering columns that delta-spark accepts.
@@ -115,7 +115,7 @@ pub(crate) fn shown(path: &[String]) -> String {
     };
     let part = |name: &String| match plain(name) {
         true => name.clone(),
-        false => format!("`{}`", name.replace('`', "``")),
+        false => in_backticks(name),
     };
     path.iter().map(part).collect::<Vec<_>>().join(".")
 }

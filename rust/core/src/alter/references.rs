@@ -5,7 +5,7 @@ use super::constraints::constraints;
 use super::paths::{begins_with, refuse};
 use crate::error::{Error, Result, condition};
 use crate::properties::CONSTRAINT_PREFIX;
-use crate::schema::{DataType, GENERATION_EXPRESSION, StructType};
+use crate::schema::{DataType, GENERATION_EXPRESSION, StructType, in_backticks};
 
 /// A piece of an expression.
 #[derive(Debug, PartialEq)]
@@ -88,7 +88,7 @@ pub(super) fn names(expression: &str) -> Vec<Vec<String>> {
 /// The first name in backticks, at the beginning of a path, that is no column. Without backticks it might be a function.
 pub(super) fn unknown_quoted(schema: &StructType, expression: &str) -> Option<String> {
     let known = |name: &str| schema.field(name).is_some();
-    let quoted = |name: &str| expression.contains(&format!("`{}`", name.replace('`', "``")));
+    let quoted = |name: &str| expression.contains(&in_backticks(name));
     let first = names(expression).into_iter().filter_map(|path| path.into_iter().next());
     first.into_iter().find(|name| quoted(name) && !known(name))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::ast::{Binary, Expr, Interval, Literal};
 use super::time_text::{format_date, format_timestamp};
-use crate::schema::DataType;
+use crate::schema::{DataType, in_backticks};
 
 /// The syntax that Spark's parser replaces by values of the session and of the environment, also within quotes.
 const VARIABLE: &str = "${";
@@ -199,7 +199,7 @@ fn name(text: &str, out: &mut String) -> Printed {
     if text.contains(VARIABLE) {
         return Err(format!("the name `{text}` holds `{VARIABLE}`, which Spark replaces by a variable"));
     }
-    let _ = write!(out, "`{}`", text.replace('`', "``"));
+    out.push_str(&in_backticks(text));
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::fmt::{Display, Formatter, Result};
 use chrono::{DateTime, Days, NaiveDate};
 
 use super::{CompareOp, Literal, Predicate};
+use crate::schema::in_backticks;
 
 impl Display for CompareOp {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -112,7 +113,7 @@ fn name(f: &mut Formatter<'_>, path: &[String]) -> Result {
         let plain = part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             && !part.starts_with(|c: char| c.is_ascii_digit())
             && !part.is_empty();
-        if plain { f.write_str(part)? } else { write!(f, "`{}`", part.replace('`', "``"))? }
+        if plain { f.write_str(part)? } else { f.write_str(&in_backticks(part))? }
     }
     Ok(())
 }

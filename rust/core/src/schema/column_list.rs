@@ -39,14 +39,19 @@ pub(crate) fn parse_column_list(list: &str) -> Result<Vec<Vec<String>>, String> 
     }
 }
 
+/// A name in backticks, as SQL writes it.
+pub(crate) fn in_backticks(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
 /// Paths as text that [`parse_column_list`] reads back; names are quoted where they must be.
 pub(crate) fn format_column_list(paths: &[Vec<String>]) -> String {
     let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let quoted = |name: &String| match plain(name) {
+    let name = |name: &String| match plain(name) {
         true => name.clone(),
-        false => format!("`{}`", name.replace('`', "``")),
+        false => in_backticks(name),
     };
-    let path = |path: &Vec<String>| path.iter().map(quoted).collect::<Vec<_>>().join(".");
+    let path = |path: &Vec<String>| path.iter().map(name).collect::<Vec<_>>().join(".");
     paths.iter().map(path).collect::<Vec<_>>().join(",")
 }
 

@@ -18,7 +18,7 @@ mod walk;
 pub use arrow_schema::{arrow_type, to_arrow_schema};
 pub use cdf_columns::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 pub(crate) use cdf_columns::{by_name, with_change_columns};
-pub(crate) use column_list::{format_column_list, parse_column_list};
+pub(crate) use column_list::{format_column_list, in_backticks, parse_column_list};
 pub use column_mapping::ColumnMappingMode;
 pub use difference::{Nullability, physical_difference, read_difference};
 pub use from_arrow::{as_nullable, from_arrow};

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result, condition};
+use crate::schema::in_backticks;
 
 /// Which rows a clause is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,8 +75,8 @@ pub struct MergeRequest {
 impl MergeRequest {
     /// Rows replace those of the table with the same key, or are added. Nulls in a key are equal.
     pub fn upsert(id_cols: &[String], with_schema_evolution: bool) -> Self {
-        let quoted = |key: &String| format!("`{}`", key.replace('`', "``"));
-        let same = id_cols.iter().map(quoted).map(|key| format!("target.{key} <=> source.{key}"));
+        let same =
+            id_cols.iter().map(|key| in_backticks(key)).map(|key| format!("target.{key} <=> source.{key}"));
         let all = |when, action| MergeClause { when, action, condition: None, values: None };
         MergeRequest {
             condition: same.collect::<Vec<_>>().join(" AND "),

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, UInt32Array};
 use arrow::compute::take;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 use rayon::prelude::*;
 use roaring::{RoaringBitmap, RoaringTreemap};
 
 use super::bound::BoundMerge;
 use super::clauses::MergeWhen;
+use super::shown::shown;
 use super::source::MergeSource;
 use crate::actions::{Add, FilePath};
 use crate::deletion_vector::DeletionVector;
@@ -228,12 +228,7 @@ impl Look<'_> {
         let keys = self.merge.key_columns();
         let fields = self.merge.sought.target.fields.iter().zip(batch.columns());
         let fields = fields.filter(|(field, _)| keys.is_empty() || keys.contains(&field.name.as_str()));
-        let options = FormatOptions::default().with_null("NULL");
-        let shown = fields.take(SHOWN_COLUMNS).map(|(field, column)| {
-            let value = ArrayFormatter::try_new(column, &options).map_err(failed)?;
-            Ok(format!("{} = {}", field.name, value.value(row)))
-        });
-        Ok(shown.collect::<Result<Vec<_>>>()?.join(", "))
+        shown(fields.take(SHOWN_COLUMNS).map(|(field, column)| (field.name.as_str(), column)), row)
     }
 }
 

@@ -4,13 +4,13 @@ use arrow::array::ArrayRef;
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::SortOptions;
 use arrow::row::{RowConverter, Rows, SortField};
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use std::hash::BuildHasher;
 
 use super::keys::comparable;
+use super::shown::shown;
 use super::source::MergeSource;
 use crate::error::{Error, Result};
 use crate::expr::{Evaluator, Expr};
@@ -108,15 +108,8 @@ impl MergeSource {
         let places: Vec<usize> =
             columns.iter().filter_map(|name| all.iter().position(|f| f.name == *name)).collect();
         let values = self.take(numbers, &places)?;
-        let options = FormatOptions::default().with_null("NULL");
-        let shown = |row: usize| -> Result<String> {
-            let parts = columns.iter().zip(&values).map(|(name, values)| {
-                let values = ArrayFormatter::try_new(values, &options).map_err(failed)?;
-                Ok(format!("{name} = {}", values.value(row)))
-            });
-            Ok(parts.collect::<Result<Vec<_>>>()?.join(", "))
-        };
-        (0..numbers.len()).map(shown).collect()
+        let names = columns.iter().map(String::as_str);
+        (0..numbers.len()).map(|row| shown(names.clone().zip(&values), row)).collect()
     }
 }
 

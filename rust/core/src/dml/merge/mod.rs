@@ -9,6 +9,7 @@ mod latest;
 mod names;
 mod plan;
 mod pruning;
+mod shown;
 mod source;
 mod structs;
 mod values;

@@ -13,6 +13,7 @@ use crate::error::{Error, Result, condition};
 use crate::expr::{Evaluator, Expr, parse};
 use crate::schema::{
     CURRENT_DEFAULT, DataType, GENERATION_EXPRESSION, IDENTITY_START, StructField, StructType, as_nullable,
+    in_backticks,
 };
 use crate::write::{Rules, WritePlan, check_assignable};
 
@@ -42,8 +43,7 @@ fn target_of(names: &Names<'_>, given: &str, clause: &MergeClause) -> Result<Str
 
 /// A path as SQL writes it.
 fn quoted(path: &[String]) -> String {
-    let parts = path.iter().map(|part| format!("`{}`", part.replace('`', "``")));
-    parts.collect::<Vec<_>>().join(".")
+    path.iter().map(|part| in_backticks(part)).collect::<Vec<_>>().join(".")
 }
 
 /// The error of a column that one side does not have; `reason` is made of those that it has.
