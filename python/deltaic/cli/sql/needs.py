@@ -6,11 +6,14 @@ here costs time and never rows.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
+
+from deltaic.frames.conditions import TURNED, Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,8 +22,6 @@ if TYPE_CHECKING:
 
 _WHOLE = {"byte", "short", "integer", "long"}
 _COMPARISONS: dict[type, str] = {exp.EQ: "=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
-# the same comparison with its sides exchanged
-_TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class Needs(NamedTuple):
@@ -125,7 +126,7 @@ class _Bound(NamedTuple):
         left, right = node.this, node.expression
         if isinstance(left, exp.Column):
             return self._compared(left, sign, right)
-        return self._compared(right, _TURNED[sign], left)
+        return self._compared(right, TURNED[sign], left)
 
     def _compared(self, column: exp.Expr, sign: str, value: exp.Expr) -> str | None:
         if not isinstance(column, exp.Column) or column.name.lower() not in self.types:
@@ -136,36 +137,34 @@ class _Bound(NamedTuple):
         ):
             return None
         name, data_type = self.types[column.name.lower()]
-        text = _constant(value, data_type)
-        quoted = name.replace("`", "``")
-        return None if text is None else f"`{quoted}` {sign} {text}"
+        return Columns({name: data_type}).compared(name, sign, _constant(value))
 
 
-def _constant(value: exp.Expr, data_type: object) -> str | None:
-    """A constant of just this type: comparing across types is each engine's own."""
+def _constant(value: exp.Expr) -> int | str | date | None:
+    """The value of a literal; none of what is no literal, and of a kind that is not compared here."""
     negative = isinstance(value, exp.Neg)
     if isinstance(value, exp.Neg):
         value = value.this
     if isinstance(value, exp.Literal) and not value.is_string:
         whole = value.name.isascii() and value.name.isdigit()
-        if whole and isinstance(data_type, str) and data_type in _WHOLE and int(value.name) < 2**31:
-            return f"-{value.name}" if negative else value.name
-        return None
+        # a greater one is of another type to DuckDB
+        if not whole or int(value.name) >= 2**31:
+            return None
+        return -int(value.name) if negative else int(value.name)
     if negative:
         return None
-    if isinstance(value, exp.Literal) and data_type == "string":
-        return exp.Literal.string(value.name).sql("spark")
-    if isinstance(value, exp.Cast) and data_type == "date" and value.is_type("date"):
+    if isinstance(value, exp.Literal):
+        return value.name
+    if isinstance(value, exp.Cast) and value.is_type("date"):
         day = value.this
-        if isinstance(day, exp.Literal) and day.is_string and _is_day(day.name):
-            return f"DATE '{day.name}'"
+        if isinstance(day, exp.Literal) and day.is_string:
+            return _day(day.name)
     return None
 
 
-def _is_day(text: str) -> bool:
-    from datetime import date
-
+def _day(text: str) -> date | None:
     try:
-        return date.fromisoformat(text).isoformat() == text
+        day = date.fromisoformat(text)
     except ValueError:
-        return False
+        return None
+    return day if day.isoformat() == text else None
