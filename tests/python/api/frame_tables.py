@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING
+import shutil
+from typing import TYPE_CHECKING, Any
 
 import pyarrow
+from hypothesis import strategies as st
 
 import deltaic
 
@@ -38,3 +40,26 @@ def ten_files(path: Path) -> deltaic.Table:
     table = deltaic.Table(path)
     table.delete("n IN (3, 44, 71)")
     return table
+
+
+def with_files_of(table: deltaic.Table, path: Path, where: str) -> Path:
+    """A copy of a table without the files in which no row matches: a scan that opens one of these fails."""
+    shutil.copytree(table.uri.removeprefix("file://"), path)
+    copy = deltaic.Table(path)
+    kept = {f["path"] for f in copy.file_list(where)}
+    for file in copy.file_list():
+        if file["path"] not in kept:
+            (path / file["path"]).unlink()
+    return path
+
+
+def combined(leaf: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Conditions of these, joined by AND and OR and negated."""
+    operators = st.sampled_from(["and", "or", "not"])
+    return st.recursive(
+        leaf,
+        lambda part: st.builds(
+            lambda a, b, op: {"and": a & b, "or": a | b, "not": ~a}[op], part, part, operators
+        ),
+        max_leaves=6,
+    )

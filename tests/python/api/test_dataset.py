@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -12,7 +11,7 @@ import pyarrow
 import pyarrow.compute as pc
 import pyarrow.dataset
 import pytest
-from frame_tables import DAY, ten_files
+from frame_tables import DAY, combined, ten_files, with_files_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow.compute import field
@@ -140,13 +139,7 @@ def test_duckdb_queries_it_as_a_view(table: deltaic.Table, query: str) -> None:
 )
 def test_only_files_that_may_hold_rows_are_opened(table: deltaic.Table, tmp_path: Path, scan: Any) -> None:
     """Files with other rows are gone, and the query does not notice."""
-    copy = tmp_path / "t"
-    shutil.copytree(table.uri.removeprefix("file://"), copy)
-    opened = deltaic.Table(copy)
-    kept = {f["path"] for f in opened.file_list("n > 92")}
-    for file in opened.file_list():
-        if file["path"] not in kept:
-            (copy / file["path"]).unlink()
+    copy = with_files_of(table, tmp_path / "t", "n > 92")
     assert sorted(scan(deltaic.dataset(copy))) == [*range(93, 99)]
 
 
@@ -170,20 +163,10 @@ LEAF = st.one_of(
     st.sampled_from([field("b"), ~field("b"), field("n").is_null(), field("f") > 10.0, field("d") > DAY]),
     st.builds(lambda ns: field("n").isin(ns), st.lists(st.integers(0, 100), min_size=1, max_size=4)),
 )
-TREE: Any = st.recursive(
-    LEAF,
-    lambda part: st.builds(
-        lambda a, b, op: {"and": a & b, "or": a | b, "not": ~a}[op],
-        part,
-        part,
-        st.sampled_from(["and", "or", "not"]),
-    ),
-    max_leaves=6,
-)
 
 
 @settings(max_examples=60, deadline=None)
-@given(TREE)
+@given(combined(LEAF))
 def test_no_filter_loses_rows(table: deltaic.Table, condition: Expression) -> None:
     expected = pyarrow.table(table.to_arrow()).filter(condition)
     assert rows(deltaic.dataset(table).to_table(filter=condition)) == rows(expected)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars
 import pyarrow
 import pytest
-from frame_tables import DAY, UTC, ten_files
+from frame_tables import DAY, UTC, combined, ten_files, with_files_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars import col
@@ -115,15 +115,7 @@ def test_lists_of_constants_are_pushed_where_polars_can_say_them() -> None:
 
 def test_only_files_that_may_hold_rows_are_opened(table: deltaic.Table, tmp_path: Path) -> None:
     """Files with other rows are gone, and the query does not notice."""
-    import shutil
-
-    copy = tmp_path / "t"
-    shutil.copytree(table.uri.removeprefix("file://"), copy)
-    opened = deltaic.Table(copy)
-    kept = {f["path"] for f in opened.file_list("n > 92")}
-    for file in opened.file_list():
-        if file["path"] not in kept:
-            (copy / file["path"]).unlink()
+    copy = with_files_of(table, tmp_path / "t", "n > 92")
     frame = deltaic.scan_polars(copy)
     assert frame.filter(col("n") > 92).select("n").collect()["n"].sort().to_list() == [*range(93, 99)]
     with pytest.raises(DataFileError):
@@ -173,20 +165,10 @@ LEAF = st.one_of(
     st.sampled_from([col("b"), ~col("b"), col("n").is_null(), col("n") % 3 == 0, col("f") > 10.0]),
     st.builds(lambda ns: col("n").is_in(ns), st.lists(st.integers(0, 100), max_size=4)),
 )
-TREE: Any = st.recursive(
-    LEAF,
-    lambda part: st.builds(
-        lambda a, b, op: {"and": a & b, "or": a | b, "not": ~a}[op],
-        part,
-        part,
-        st.sampled_from(["and", "or", "not"]),
-    ),
-    max_leaves=6,
-)
 
 
 @settings(max_examples=60, deadline=None)
-@given(TREE)
+@given(combined(LEAF))
 def test_no_filter_loses_rows(table: deltaic.Table, condition: polars.Expr) -> None:
     expected = all_rows(table).filter(condition)
     assert deltaic.scan_polars(table).filter(condition).sort("d").collect().equals(expected.sort("d"))
