@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import uuid
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +49,8 @@ def _name_of(credentials: object) -> str:
     with _lock:
         name = _names.get(key)
         if name is None:
+            import uuid  # with `platform`, which most programs do without
+
             name = _names[key] = f"function-{uuid.uuid4()}"
             _core.register_credentials(name, _asked(credentials))
         return name

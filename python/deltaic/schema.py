@@ -6,8 +6,6 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from deltaic import ddl
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -118,6 +116,8 @@ def _word(value: object) -> str:
 def columns_json(columns: Mapping[str, str | dict[str, Any]] | str) -> str:
     """Columns as SQL writes them, or nullable ones with types by name, in the form of the protocol."""
     if isinstance(columns, str):
+        from deltaic import ddl  # it reads SQL, which most programs have none of
+
         return ddl.schema_json(columns)
     fields = [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in columns.items()]
     return json.dumps({"type": "struct", "fields": fields})

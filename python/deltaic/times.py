@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 _WHEN = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2})"
@@ -92,6 +91,8 @@ def zone_of(name: str) -> tzinfo:
         return timezone.utc
     found = _OFFSET.fullmatch(name)
     if found is None:
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
         try:
             return ZoneInfo(name)
         except ZoneInfoNotFoundError:

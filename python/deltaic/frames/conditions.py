@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-
 from deltaic.identifiers import quoted
 
 if TYPE_CHECKING:
@@ -62,7 +60,7 @@ class Columns:
         if isinstance(value, int):
             return str(value) if data_type in _WHOLE and value in _LONG else None
         if isinstance(value, str):
-            return exp.Literal.string(value).sql("spark") if data_type == "string" else None
+            return _text(value) if data_type == "string" else None
         if isinstance(value, dt.datetime):
             if data_type == "timestamp" and value.tzinfo is not None:
                 return f"TIMESTAMP '{value.astimezone(dt.timezone.utc).replace(tzinfo=None).isoformat(' ')}'"
@@ -72,3 +70,9 @@ class Columns:
         if isinstance(value, dt.date):
             return f"DATE '{value.isoformat()}'" if data_type == "date" else None
         return None
+
+
+def _text(value: str) -> str:
+    from sqlglot import exp
+
+    return exp.Literal.string(value).sql("spark")

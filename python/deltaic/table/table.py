@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 from typing import Protocol as Interface
 
 from deltaic import _core, time_travel, times
 from deltaic.allowed_locations import with_allowed
 from deltaic.credentials import with_credentials
-from deltaic.predicates import from_sql
 from deltaic.schema import Schema
 from deltaic.table.alter import Alterations
 from deltaic.table.dml import RowChanges
@@ -184,11 +182,11 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
         Raises:
             InvalidPredicateError: `where` is not a condition, or names an unknown column.
         """
-        return self._core.files(from_sql(where), stats)
+        return self._core.files(_predicate(where), stats)
 
     def totals(self, where: str | None = None) -> FileTotals:
         """Numbers of the files that `files(where)` lists, without listing them one by one."""
-        totals = self._core.files_totals(from_sql(where))
+        totals = self._core.files_totals(_predicate(where))
         return FileTotals(**json.loads(totals))
 
     def explain(self, where: str, *, limit: int | None = None, kept: bool | None = None) -> dict[str, Any]:
@@ -213,7 +211,9 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
         Raises:
             InvalidPredicateError: as for `files`.
         """
-        found = self._core.explain(from_sql(where), limit, kept)
+        found = self._core.explain(_predicate(where), limit, kept)
+        from decimal import Decimal
+
         return Explanation(json.loads(found, parse_float=Decimal))
 
     def to_arrow(
@@ -231,7 +231,7 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
             InvalidPredicateError: `where` is not a condition, names an unknown column, or cannot be evaluated here.
             InvalidArgumentError: there is no such column; or row ids of a version without `delta.enableRowTracking`.
         """
-        return self._core.rows(None if columns is None else list(columns), from_sql(where), row_ids)
+        return self._core.rows(None if columns is None else list(columns), _predicate(where), row_ids)
 
     def changes(
         self,
@@ -275,7 +275,7 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
         plan = self._changes(
             start, end, start_timestamp, end_timestamp, allow_out_of_range=allow_out_of_range
         )
-        return plan.rows(None if columns is None else list(columns), from_sql(where))
+        return plan.rows(None if columns is None else list(columns), _predicate(where))
 
     def changed_files(
         self,
@@ -351,7 +351,7 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
 
     def file_list(self, where: str | None = None, *, stats: bool = False) -> Iterator[dict[str, Any]]:
         """The files of `files()` one by one as dictionaries, for programs without an Arrow library."""
-        for batch in self._core.files_json(from_sql(where), stats):
+        for batch in self._core.files_json(_predicate(where), stats):
             yield from json.loads(batch)
 
     def commit(self, version: int) -> dict[str, Any]:
@@ -493,3 +493,15 @@ def _commit(entry: dict[str, Any]) -> dict[str, Any]:
     tags = info.get("tags")
     row["route"] = tags.get(_ROUTE) if isinstance(tags, dict) else None
     return row
+
+
+@overload
+def _predicate(where: str) -> str: ...
+@overload
+def _predicate(where: str | None) -> str | None: ...
+def _predicate(where: str | None) -> str | None:
+    if where is None:
+        return None
+    from deltaic.predicates import from_sql  # reading SQL takes longer to import than all else together
+
+    return from_sql(where)

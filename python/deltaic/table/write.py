@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from deltaic import _core, ddl
+from deltaic import _core
 from deltaic.credentials import with_credentials
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.schema import ArrowSchema, Schema
@@ -124,7 +124,11 @@ def _schema_json(schema: Schema | ArrowSchema | Mapping[str, Any] | str) -> str:
     if isinstance(schema, Schema):
         return schema.json()
     if isinstance(schema, str):
-        return schema if schema.lstrip().startswith("{") else ddl.schema_json(schema)
+        if schema.lstrip().startswith("{"):
+            return schema
+        from deltaic import ddl  # it reads SQL, which most programs have none of
+
+        return ddl.schema_json(schema)
     if isinstance(schema, Mapping):
         return json.dumps(schema)
     if isinstance(schema, ArrowSchema):

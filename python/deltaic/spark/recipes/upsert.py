@@ -10,7 +10,6 @@ from deltaic.exceptions import DeltaError, DeltaWarning, InvalidArgumentError
 from deltaic.spark.recipes import keys
 from deltaic.spark.recipes.target import SOURCE, ref_of
 from deltaic.spark.session.on_server import carried_out_by_server
-from deltaic.spark.session.settings import storage
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -164,6 +163,8 @@ def _upsert(
 
 def _compact(ref: TableRef) -> None:
     """The rows are committed: a failure here must not make it look as if they were not."""
+    from deltaic.spark.session.settings import storage
+
     try:
         Table(ref.path, storage_options=storage(ref.spark, ref.storage_options)).optimize()
     except DeltaError as error:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import pyspark.sql.functions
-
 # sessions of Spark Connect whose server has the bridge, with the name of the format there
 _served: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
@@ -45,8 +43,10 @@ def has_one_process(session: Any) -> bool:
 
 def functions(of: Any) -> Any:
     """The functions whose columns fit a session or DataFrame: one process can have both kinds."""
-    if not is_connect(of):
-        return pyspark.sql.functions
-    import pyspark.sql.connect.functions as connect_functions
+    if is_connect(of):
+        import pyspark.sql.connect.functions as connect_functions
 
-    return connect_functions
+        return connect_functions
+    import pyspark.sql.functions
+
+    return pyspark.sql.functions

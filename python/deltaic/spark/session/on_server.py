@@ -2,6 +2,8 @@
 
 The server's Python calls the same function: arguments and answer travel as text. It plans and commits with what the
 server reaches of the storage, so that a client needs none of it.
+
+PySpark is imported when a function is called: the package has such functions where there is no PySpark, too.
 """
 
 from __future__ import annotations
@@ -18,11 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.types import DataType, StructType, _parse_datatype_json_value
-
 from deltaic.exceptions import DeltaWarning
-from deltaic.spark.session import local_frames
 from deltaic.spark.session.enabling import format_name
 from deltaic.spark.session.kind import is_connect, served_name
 
@@ -135,6 +133,8 @@ def _session(given: Any) -> Any:
 
 
 def _is_session(value: Any) -> bool:
+    from pyspark.sql import SparkSession
+
     # that of Spark Connect is a class of its own
     return isinstance(value, SparkSession) or (is_connect(value) and hasattr(type(value), "session_id"))
 
@@ -154,6 +154,9 @@ def _has_own_storage(given: Any) -> bool:
 
 def _encoded(value: Any, client: Any = None) -> Any:
     """A value as JSON has it; `client` is that of the session of the columns and frames in it."""
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
+
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list):
@@ -216,12 +219,18 @@ class Decoder:
         return getattr(import_module(_of_package(module)), name)
 
     def _type(self, value: Any) -> Any:
+        from pyspark.sql.types import _parse_datatype_json_value
+
         return _parse_datatype_json_value(value)
 
     def _session(self, _: Any) -> Any:
         return self.spark
 
     def _rows(self, value: Any) -> Any:
+        from pyspark.sql.types import StructType
+
+        from deltaic.spark.session import local_frames
+
         schema, rows = value
         return local_frames.frame(self.spark, StructType.fromJson(schema), self.decoded(rows))
 
