@@ -1,8 +1,9 @@
 """The version of a release, by one command: `python .ci/release.py 0.3.0` (`just release 0.3.0`).
 
 It is in the root Cargo.toml, for all crates and the Python package, and once more for `deltaic-core` as a dependency;
-in Cargo.lock; and in CHANGELOG.md, where what was unreleased becomes its section. `--check` says whether they agree,
-and `--ref refs/tags/v0.3.0` whether a tag does, too. Nothing is committed.
+in Cargo.lock; in CHANGELOG.md, where what was unreleased becomes its section; and in .ci/since.txt, where the names
+that were unreleased get it. `--check` says whether they agree, and `--ref refs/tags/v0.3.0` whether a tag does, too.
+Nothing is committed.
 """
 
 from __future__ import annotations
@@ -68,6 +69,9 @@ def release(version: str, day: str) -> None:
     text = text.replace(UNRELEASED, f"{UNRELEASED}\n## [{version}] - {day}\n")
     links = rf"[Unreleased]: \1v{version}...HEAD\n[{version}]: \1v\2...v{version}"
     changelog.write_text(COMPARED.sub(links, text), encoding="utf-8")
+    since = ROOT / ".ci/since.txt"
+    names = since.read_text(encoding="utf-8")
+    since.write_text(names.replace(" Unreleased\n", f" {version}\n"), encoding="utf-8")
     manifest = ROOT / "Cargo.toml"
     written = IN_CARGO.sub(lambda found: f'{found[1]}{version}"', manifest.read_text(encoding="utf-8"))
     manifest.write_text(written, encoding="utf-8")

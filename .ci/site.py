@@ -61,7 +61,7 @@ REFERENCE = {
                 "Scd2Result",
                 "DeduplicateResult",
             ),
-            *("VerifyReport", "Finding"),
+            *("VerifyReport", "Finding", "progress.Progress"),
             *(
                 f"table.{name}"
                 for name in (

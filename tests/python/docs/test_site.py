@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deltaic
+import deltaic.progress
 import deltaic.table
 import deltaic.tables
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
 ROOT = Path(__file__).parents[3]
@@ -43,7 +45,37 @@ def test_the_reference_has_every_public_name(site: ModuleType) -> None:
     public |= {f"tables.{name}" for name in deltaic.tables.__all__}
     # what `deltaic` has itself is shown there
     public |= {f"table.{name}" for name in deltaic.table.__all__ if name not in deltaic.__all__}
-    assert shown == public
+    assert shown == {*public, "progress.Progress"}
+
+
+def members(name: str) -> Iterator[str]:
+    """A name of the reference, and what it shows below it."""
+    found = deltaic
+    for part in name.split("."):
+        found = getattr(found, part)
+    if inspect.ismodule(found):
+        inside = inspect.getmembers(found, lambda m: inspect.isclass(m) or inspect.isfunction(m))
+        yield from (
+            f"{name}.{of}" for of, m in inside if m.__module__ == found.__name__ and not of.startswith("_")
+        )
+        return
+    yield name
+    if inspect.isclass(found):
+        for of in dir(found):
+            member = inspect.getattr_static(found, of)
+            if not of.startswith("_") and (
+                inspect.isfunction(member) or isinstance(member, property | staticmethod | classmethod)
+            ):
+                yield f"{name}.{of}"
+
+
+def test_the_reference_says_since_when_each_name_is_there(site: ModuleType) -> None:
+    lines = (ROOT / ".ci/since.txt").read_text(encoding="utf-8").splitlines()
+    since = dict(line.split() for line in lines if not line.startswith("#"))
+    shown = [name for _, _, names in site.REFERENCE.values() for of in names for name in members(of)]
+    assert list(since) == sorted(f"deltaic.{name}" for name in shown)
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert {version for version in since.values() if f"\n## [{version}]" not in changes} == set()
 
 
 def test_every_public_name_says_what_it_is_for() -> None:

@@ -58,6 +58,7 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / "CHANGELOG.md").write_text(CHANGES)
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci/release.py", tmp_path / ".ci")
+    (tmp_path / ".ci/since.txt").write_text("# Since\na.b 0.1.0\na.c Unreleased\n")
     return tmp_path
 
 
@@ -104,6 +105,7 @@ def test_a_release_moves_what_was_unreleased(tree: Path) -> None:
     assert run(tree, "0.2.0", "--date", "2026-02-03") == (0, "")
     assert (tree / "Cargo.toml").read_text().count('version = "0.2.0"') == 2
     assert 'version = "0.2.0"' in (tree / "Cargo.lock").read_text()
+    assert (tree / ".ci/since.txt").read_text() == "# Since\na.b 0.1.0\na.c 0.2.0\n"
     now = (tree / "CHANGELOG.md").read_text()
     assert now.startswith(
         "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-02-03\n\n### Added\n\n- A.\n\n## [0.1.0]"
