@@ -8,6 +8,7 @@ use uuid::Uuid;
 pub struct Backoff {
     base: Duration,
     cap: Duration,
+    shrinks: bool,
     attempt: u32,
     deadline: Instant,
 }
@@ -15,12 +16,14 @@ pub struct Backoff {
 impl Backoff {
     /// Pauses of up to `base`, doubled by each attempt up to `cap`, as long as `budget` lasts.
     pub fn new(base: Duration, cap: Duration, budget: Duration) -> Self {
-        Backoff { base, cap, attempt: 0, deadline: Instant::now() + budget }
+        Backoff { base, cap, shrinks: false, attempt: 0, deadline: Instant::now() + budget }
     }
 
-    /// How many pauses were made.
-    pub fn attempts(&self) -> u32 {
-        self.attempt
+    /// Pauses after lost races: up to 5 ms, doubled by each race, up to a second shared among the races lost so far. Who
+    /// has lost many waits no longer than who has just come, and so is not always behind those.
+    pub fn after_lost_races(budget: Duration) -> Self {
+        let (base, cap) = (Duration::from_millis(5), Duration::from_secs(1));
+        Backoff { shrinks: true, ..Backoff::new(base, cap, budget) }
     }
 
     /// Waits; false, at once, when the deadline has passed.
@@ -28,10 +31,15 @@ impl Backoff {
         if Instant::now() >= self.deadline {
             return false;
         }
-        let ceiling = self.base.saturating_mul(1 << self.attempt.min(16)).min(self.cap);
-        self.attempt += 1;
+        let ceiling = self.ceiling();
+        self.attempt = self.attempt.saturating_add(1);
         std::thread::sleep(ceiling.mul_f64(unit_random()));
         true
+    }
+
+    fn ceiling(&self) -> Duration {
+        let cap = if self.shrinks { self.cap / self.attempt.saturating_add(1) } else { self.cap };
+        self.base.saturating_mul(1 << self.attempt.min(16)).min(cap)
     }
 }
 
@@ -52,7 +60,22 @@ mod tests {
         let mut some =
             Backoff::new(Duration::from_nanos(1), Duration::from_nanos(1), Duration::from_secs(3600));
         assert!(some.pause() && some.pause());
-        assert_eq!(some.attempts(), 2);
+        assert_eq!(some.attempt, 2);
+    }
+
+    #[test]
+    fn pauses_grow_up_to_a_bound() {
+        let budget = Duration::from_secs(1);
+        let ceilings = |mut backoff: Backoff| {
+            let of_attempt = |attempt| {
+                backoff.attempt = attempt;
+                backoff.ceiling().as_millis()
+            };
+            [0, 1, 5, 6, 9, 99, u32::MAX].map(of_attempt)
+        };
+        let (base, cap) = (Duration::from_millis(20), Duration::from_secs(1));
+        assert_eq!(ceilings(Backoff::new(base, cap, budget)), [20, 40, 640, 1000, 1000, 1000, 1000]);
+        assert_eq!(ceilings(Backoff::after_lost_races(budget)), [5, 10, 160, 142, 100, 10, 0]);
     }
 
     #[test]

@@ -38,9 +38,9 @@ pub struct Landed {
     pub in_commit_timestamp: Option<i64>,
 }
 
-/// Commits a proposal as the first version from `first` on that nobody else takes. A lost race costs one listing and one
-/// read of each winner, then the version after the head is tried, with full jitter between the attempts, until the budget
-/// is used up.
+/// Commits a proposal as the first version from `first` on that nobody else takes. A lost race costs a pause with full
+/// jitter, then one listing and one read of each winner, and the version after the head is tried at once: what other
+/// writers commit during the pause is followed too. So until the budget is used up.
 ///
 /// # Errors
 /// * Errors of the proposal: it may not follow a winner.
@@ -55,12 +55,24 @@ pub fn run(
     budget: Duration,
     proposal: &mut impl Proposal,
 ) -> Result<Landed> {
+    let mut backoff = Backoff::after_lost_races(budget);
+    run_with_pauses(location, first, budget, || backoff.pause(), proposal)
+}
+
+/// [`run`], where `pause` waits after a lost race, or is false because the budget is used up.
+fn run_with_pauses(
+    location: &Location,
+    first: u64,
+    budget: Duration,
+    mut pause: impl FnMut() -> bool,
+    proposal: &mut impl Proposal,
+) -> Result<Landed> {
     let path = location.root().to_string();
-    let mut backoff = Backoff::new(Duration::from_millis(5), Duration::from_millis(500), budget);
     let mut version = first;
+    let mut attempts = 0;
     loop {
         let (info, actions) = proposal.at(version, Utc::now().timestamp_millis())?;
-        let attempts = backoff.attempts() + 1;
+        attempts += 1;
         let winner = match write_commit(location, version, &info, actions)? {
             CommitOutcome::Committed(version) => {
                 let in_commit_timestamp = info.in_commit_timestamp;
@@ -73,13 +85,15 @@ pub fn run(
             }
             CommitOutcome::Conflict { winner, .. } => winner,
         };
+        // before the look at the winners and not after it: by then others would have taken the next version
+        let time_is_left = pause();
         let winners = winners_from(location, version)?;
         if let Some(version) = proposal.follow(&winners)? {
             let in_commit_timestamp = None;
             events::already_recorded(&path, version);
             return Ok(Landed { version, already_recorded: true, attempts, in_commit_timestamp });
         }
-        if !backoff.pause() {
+        if !time_is_left {
             let reason = format!(
                 "gave up after {attempts} lost races in {} s; write again, or allow more time",
                 budget.as_secs()
@@ -102,5 +116,60 @@ pub fn run(
         }
         events::lost_version(&path, version, winners.len(), attempts);
         version += winners.len() as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::StorageOptions;
+
+    /// Follows everything.
+    struct Any;
+
+    impl Proposal for Any {
+        fn at(&mut self, _: u64, _: i64) -> Result<(CommitInfo, Vec<ActionRef<'_>>)> {
+            Ok((info("proposed"), Vec::new()))
+        }
+
+        fn follow(&mut self, _: &[Winner]) -> Result<Option<u64>> {
+            Ok(None)
+        }
+    }
+
+    fn info(transaction: &str) -> CommitInfo {
+        CommitInfo { txn_id: Some(transaction.into()), ..CommitInfo::default() }
+    }
+
+    fn other_writer(location: &Location, version: u64) {
+        let none: Vec<ActionRef<'_>> = Vec::new();
+        let outcome = write_commit(location, version, &info(&format!("other {version}")), none).unwrap();
+        assert!(matches!(outcome, CommitOutcome::Committed(v) if v == version));
+    }
+
+    #[test]
+    fn what_others_commit_during_a_pause_costs_no_other_race() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::open(folder.path().to_str().unwrap(), &StorageOptions::default()).unwrap();
+        other_writer(&location, 0);
+        let mut next = 1;
+        let pause = || {
+            for _ in 0..3 {
+                other_writer(&location, next);
+                next += 1;
+            }
+            true
+        };
+        let landed = run_with_pauses(&location, 0, Duration::from_secs(60), pause, &mut Any).unwrap();
+        assert_eq!((landed.version, landed.attempts), (4, 2));
+    }
+
+    #[test]
+    fn a_budget_that_is_used_up_is_an_error_that_names_the_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::open(folder.path().to_str().unwrap(), &StorageOptions::default()).unwrap();
+        other_writer(&location, 0);
+        let error = run_with_pauses(&location, 0, Duration::ZERO, || false, &mut Any).unwrap_err();
+        assert!(matches!(&error, Error::ConcurrentWrite(lost) if lost.version == 0), "{error}");
     }
 }

@@ -15,8 +15,7 @@ pub(crate) struct Retries {
 impl Retries {
     /// For so long, from now on.
     pub(crate) fn new(budget: Duration) -> Self {
-        let backoff = Backoff::new(Duration::from_millis(5), Duration::from_millis(500), budget);
-        Retries { deadline: Instant::now() + budget, backoff }
+        Retries { deadline: Instant::now() + budget, backoff: Backoff::after_lost_races(budget) }
     }
 
     /// The time that is left for the commit of an attempt.
