@@ -12,7 +12,7 @@ build:
 
 # What a change must pass: the core, then Python with Spark and the peers
 test:
-    cargo test
+    cargo test --profile tuned
     {{ pytest }}
 
 # Many tests once, without peers, Spark Connect, pages and other processes
@@ -45,7 +45,7 @@ lint:
 
 # The documentation of the crate, without warnings
 doc *args:
-    RUSTDOCFLAGS="-D warnings" cargo doc -p deltaic-core --no-deps {{ args }}
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps {{ args }}
 
 # Run the code of the pages below docs/ and of the README
 pages:
