@@ -30,11 +30,11 @@ import deltaic  # noqa: E402
 _ROWS_OF_FILE = 1 << 20
 
 
-def write_table(path: Path, gigabytes: float) -> None:
-    """Files of about 26 MB whose rows are spread over all values."""
+def write_table(path: Path, gigabytes: float, copies: int) -> None:
+    """Files of about 26 MB whose rows are spread over all values; each is there `copies` times, by links."""
     draw = np.random.default_rng(7)
     number = 0
-    while not number or deltaic.Table(path).totals().bytes < gigabytes * (1 << 30):
+    while not number or deltaic.Table(path).totals().bytes * copies < gigabytes * (1 << 30):
         rows = pa.table(
             {
                 "id": np.arange(number * _ROWS_OF_FILE, (number + 1) * _ROWS_OF_FILE),
@@ -45,6 +45,22 @@ def write_table(path: Path, gigabytes: float) -> None:
         )
         deltaic.write(path, rows, mode="append")
         number += 1
+    if copies > 1:
+        link_copies(path, copies)
+
+
+def link_copies(path: Path, copies: int) -> None:
+    """Adds each file of a table as so many files in all, by one commit."""
+    log = path / "_delta_log"
+    commits = sorted(log.glob("*.json"))
+    actions = [json.loads(line) for commit in commits for line in commit.read_text().splitlines()]
+    lines = []
+    for add in (action["add"] for action in actions if "add" in action):
+        for copy in range(1, copies):
+            name = f"copy-{copy}-{add['path']}"
+            (path / name).hardlink_to(path / add["path"])
+            lines.append(json.dumps({"add": {**add, "path": name}}) + "\n")
+    (log / f"{len(commits):020}.json").write_text("".join(lines))
 
 
 class Peaks(threading.Thread):
@@ -121,6 +137,7 @@ def measured(folder: Path, source: Path, layout: str, executors: int, sizes: lis
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gigabytes", type=float, default=4)
+    parser.add_argument("--copies", type=int, default=1, help="of each file, which take no more disk")
     parser.add_argument("--task-memory", default="1g", help="spark.deltaic.optimize.taskMemory")
     parser.add_argument(
         "--file-size", default=str(1 << 30), help="spark.databricks.delta.optimize.maxFileSize"
@@ -131,7 +148,7 @@ def main() -> None:
     given = parser.parse_args()
     source = given.folder / "source"
     if not source.exists():
-        write_table(source, given.gigabytes)
+        write_table(source, given.gigabytes, given.copies)
     print(f"{deltaic.Table(source).totals()}", flush=True)
     for layout in given.layouts:
         for executors in given.executors:
