@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 NO_WHOLE_STAGES = {"spark.sql.codegen.wholeStage": "false"}
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from processes import ByServer
+
+    return ByServer(config, log)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
