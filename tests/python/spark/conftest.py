@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,12 +31,15 @@ def setting(spark: SparkSession) -> Iterator[Callable[[str, str], None]]:
         before.setdefault(name, spark.conf.get(name, None))
         spark.conf.set(name, value)
 
-    yield set_
-    for name, value in before.items():
-        if value is None:
-            spark.conf.unset(name)
-        else:
-            spark.conf.set(name, value)
+    with warnings.catch_warnings():
+        # Spark Connect says so in the client, a classic session in its log
+        warnings.filterwarnings("ignore", "The SQL config .* has been deprecated")
+        yield set_
+        for name, value in before.items():
+            if value is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, value)
 
 
 @pytest.fixture

@@ -336,6 +336,7 @@ def test_a_large_compaction_after_a_commit_runs_in_tasks(spark: SparkSession, co
     assert spark.read.format("delta").load(str(compacting)).count() == 1210
 
 
+@pytest.mark.classic("warnings of a write by Spark are in the log of the server")
 def test_a_compaction_in_tasks_that_fails_is_a_warning(spark: SparkSession, compacting: Path) -> None:
     victim = next(compacting.glob("*.parquet"))
     whole = victim.read_bytes()

@@ -214,6 +214,8 @@ def test_every_row_once_when_the_process_ends_after_a_commit(spark: SparkSession
         append(spark, source, [i])
     package = str(Path(deltaic.__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": package}
+    # the program has a session of its own
+    environment.pop("SPARK_CONNECT_MODE_ENABLED", None)
     arguments = [str(source), str(to), str(checkpoint)]
     ended = subprocess.run(
         [sys.executable, "-c", CRASH, *arguments], env=environment, check=False, timeout=PATIENCE * 3

@@ -203,7 +203,7 @@ def test_options_that_make_no_sense(
     spark: SparkSession, table: Path, options: dict[str, str], error: type[Exception]
 ) -> None:
     with pytest.raises(error) as raised:
-        stream(spark, table, **options)
+        _ = stream(spark, table, **options).schema
     assert next(iter(options)) in str(raised.value)
 
 
@@ -340,9 +340,9 @@ def test_changes_come_after_the_rows_that_are_there(
 
 def test_changes_that_are_not_recorded(spark: SparkSession, table: Path) -> None:
     with pytest.raises(exceptions.ChangesNotRecordedError):
-        stream(spark, table, readChangeFeed="true")
+        _ = stream(spark, table, readChangeFeed="true").schema
     with pytest.raises(exceptions.InvalidArgumentError, match="skipChangeCommits"):
-        stream(spark, table, readChangeFeed="true", skipChangeCommits="true")
+        _ = stream(spark, table, readChangeFeed="true", skipChangeCommits="true").schema
 
 
 @pytest.mark.parametrize(
