@@ -149,9 +149,18 @@ class _DmlOptions(TypedDict):
     user_metadata: str | None
     app_transaction: tuple[str, int] | None
 
-def delete_rows(table: Table, condition: str | None, options: _DmlOptions) -> str: ...
+def delete_rows(
+    table: Table,
+    condition: str | None,
+    options: _DmlOptions,
+    tell: Callable[[int, int, int, int], object] | None = None,
+) -> str: ...
 def update_rows(
-    table: Table, assignments: list[tuple[str, str]], condition: str | None, options: _DmlOptions
+    table: Table,
+    assignments: list[tuple[str, str]],
+    condition: str | None,
+    options: _DmlOptions,
+    tell: Callable[[int, int, int, int], object] | None = None,
 ) -> str: ...
 
 class _MergeClause(TypedDict):
@@ -167,26 +176,44 @@ class _MergeRequest(TypedDict):
     clauses: list[_MergeClause]
     with_schema_evolution: bool
 
-def merge_rows(table: Table, data: object, request: _MergeRequest, options: _DmlOptions) -> str: ...
+def merge_rows(
+    table: Table,
+    data: object,
+    request: _MergeRequest,
+    options: _DmlOptions,
+    tell: Callable[[int, int, int, int], object] | None = None,
+) -> str: ...
 
 class _UpsertRequest(TypedDict):
     id_cols: list[str]
     order_by: list[str]
     with_schema_evolution: bool
 
-def upsert_rows(table: Table, data: object, request: _UpsertRequest, options: _DmlOptions) -> str: ...
+def upsert_rows(
+    table: Table,
+    data: object,
+    request: _UpsertRequest,
+    options: _DmlOptions,
+    tell: Callable[[int, int, int, int], object] | None = None,
+) -> str: ...
 def restore(
     table: Table,
     version: int | None,
     timestamp: int | None,
     ignore_missing_files: bool,
     user_metadata: str | None,
+    tell: Callable[[int, int, int, int], object] | None = None,
 ) -> str: ...
 def rule_functions(kind: str) -> list[str]: ...
 def reset_application(table: Table, app_id: str) -> int | None: ...
 def fsck(uri: str, storage_options: dict[str, str], dry_run: bool) -> str: ...
 def shallow_clone(
-    table: Table, target: str, replace: bool, properties: dict[str, str], user_metadata: str | None
+    table: Table,
+    target: str,
+    replace: bool,
+    properties: dict[str, str],
+    user_metadata: str | None,
+    tell: Callable[[int, int, int, int], object] | None = None,
 ) -> str: ...
 def generate_manifest(uri: str, storage_options: dict[str, str]) -> str: ...
 def verify(

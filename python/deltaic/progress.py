@@ -22,7 +22,8 @@ class Progress:
     files: int
     """Files that are done."""
     all_files: int
-    """All files; 0 until it is known. An operation that is retried begins anew."""
+    """All files; 0 until it is known. It grows where files in which rows were found are rewritten then. An operation
+    that is retried begins anew."""
     bytes: int
     """Bytes of the files that are done."""
     all_bytes: int

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 @click.argument("target")
 def clone(table: Table, *, target: str, replace: bool, properties: dict[str, str], as_json: bool) -> None:
     """Create a table at TARGET from a version of TABLE. No file is copied; row ids are not kept."""
-    with output.progress("cloning"):
-        done = table.shallow_clone(target, replace=replace, properties=properties)
+    with output.files_progress("cloning") as tell:
+        done = table.shallow_clone(target, replace=replace, properties=properties, progress=tell)
     if as_json:
         output.print_json(asdict(done))
         return

@@ -23,8 +23,8 @@ def delete(table: Table, *, where: str | None, user_metadata: str | None, yes: b
     """Delete the rows that match a condition, in one version. Older versions keep them."""
     if where is None:
         confirm(f"delete every row of {table.uri}", yes=yes)
-    with output.progress("deleting"):
-        done = table.delete(where, user_metadata=user_metadata)
+    with output.files_progress("deleting") as tell:
+        done = table.delete(where, user_metadata=user_metadata, progress=tell)
     if as_json:
         output.print_json(asdict(done))
     elif done.version is None:

@@ -26,8 +26,8 @@ def restore(table: Table, *, ignore_missing_files: bool, yes: bool, as_json: boo
     if table.update().version == version:
         raise click.UsageError("the version to restore is missing: give --version, --timestamp or TABLE@v5")
     confirm(f"restore {table.uri} from version {table.version} to version {version}", yes=yes)
-    with output.progress("restoring"):
-        done = table.restore(version, ignore_missing_files=ignore_missing_files)
+    with output.files_progress("restoring") as tell:
+        done = table.restore(version, ignore_missing_files=ignore_missing_files, progress=tell)
     if as_json:
         output.print_json(asdict(done))
         return

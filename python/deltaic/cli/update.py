@@ -36,8 +36,8 @@ def update(
     as_json: bool,
 ) -> None:
     """Set columns in the rows that match a condition, in one version. Expressions see the old row."""
-    with output.progress("updating"):
-        done = table.update_rows(assignments, where, user_metadata=user_metadata)
+    with output.files_progress("updating") as tell:
+        done = table.update_rows(assignments, where, user_metadata=user_metadata, progress=tell)
     if as_json:
         output.print_json(asdict(done))
     elif done.version is None:

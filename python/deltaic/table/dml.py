@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deltaic import _core
+from deltaic.progress import followed
 from deltaic.table.handle import Handle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from deltaic.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class RowChanges(Handle):
         target_file_size: int | None = None,
         user_metadata: str | None = None,
         app_transaction: tuple[str, int] | None = None,
+        progress: bool | Callable[[Progress], object] = False,
     ) -> DeleteResult:
         """Deletes the rows of the newest version for which `where` is true, and moves to the version that it makes.
 
@@ -89,6 +93,7 @@ class RowChanges(Handle):
             target_file_size: Bytes at which a data file is closed and the next one begins.
             user_metadata: Text that the history shows with the commit.
             app_transaction: Application id and its version. A version that the table has recorded is not done again.
+            progress: Whether to show a bar with files and bytes, or a function that is told of them: as of `optimize`.
 
         Raises:
             InvalidExpressionError: `where` is not a condition on this table, or cannot be computed for a row.
@@ -97,16 +102,14 @@ class RowChanges(Handle):
             CommitConflictError: other writers were first again and again.
             CommitStateUnknownError: the store did not say whether the commit landed. Nothing was removed.
         """
-        done = _core.delete_rows(
-            self._core,
-            where,
-            {
-                "compression": compression,
-                "target_file_size": target_file_size,
-                "user_metadata": user_metadata,
-                "app_transaction": app_transaction,
-            },
-        )
+        options: _core._DmlOptions = {
+            "compression": compression,
+            "target_file_size": target_file_size,
+            "user_metadata": user_metadata,
+            "app_transaction": app_transaction,
+        }
+        with followed(progress, "delete") as tell:
+            done = _core.delete_rows(self._core, where, options, tell)
         self._advance()
         return DeleteResult(**json.loads(done))
 
@@ -119,6 +122,7 @@ class RowChanges(Handle):
         target_file_size: int | None = None,
         user_metadata: str | None = None,
         app_transaction: tuple[str, int] | None = None,
+        progress: bool | Callable[[Progress], object] = False,
     ) -> UpdateResult:
         """Sets columns in the rows of the newest version for which `where` is true, and moves to the version made.
 
@@ -136,6 +140,7 @@ class RowChanges(Handle):
             target_file_size: Bytes at which a data file is closed and the next one begins.
             user_metadata: Text that the history shows with the commit.
             app_transaction: Application id and its version. A version that the table has recorded is not done again.
+            progress: Whether to show a bar with files and bytes, or a function that is told of them: as of `optimize`.
 
         Raises:
             InvalidArgumentError: a column does not exist, is set twice, or lies in an array or map.
@@ -144,16 +149,13 @@ class RowChanges(Handle):
             InvariantViolationError: a new row breaks a rule of the table.
             AppendOnlyError, UnsupportedFeatureError, CommitConflictError, CommitStateUnknownError: as for `delete`.
         """
-        done = _core.update_rows(
-            self._core,
-            list(set.items()),
-            where,
-            {
-                "compression": compression,
-                "target_file_size": target_file_size,
-                "user_metadata": user_metadata,
-                "app_transaction": app_transaction,
-            },
-        )
+        options: _core._DmlOptions = {
+            "compression": compression,
+            "target_file_size": target_file_size,
+            "user_metadata": user_metadata,
+            "app_transaction": app_transaction,
+        }
+        with followed(progress, "update") as tell:
+            done = _core.update_rows(self._core, list(set.items()), where, options, tell)
         self._advance()
         return UpdateResult(**json.loads(done))

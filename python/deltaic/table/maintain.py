@@ -263,6 +263,7 @@ class Maintenance(Handle):
         *,
         ignore_missing_files: bool = False,
         user_metadata: str | None = None,
+        progress: bool | Callable[[Progress], object] = False,
     ) -> RestoreResult:
         """Makes the table what it was at a version or time, by a new version, and moves to it.
 
@@ -271,6 +272,7 @@ class Maintenance(Handle):
             timestamp: Time to restore, in place of a version.
             ignore_missing_files: Restores also when files of the old version are missing; `fsck` then removes them.
             user_metadata: Text that the history shows with the commit.
+            progress: Whether to show a bar with files and bytes, or a function that is told of them: as of `optimize`.
 
         Raises:
             DataFileError: a file of the old version is missing.
@@ -280,9 +282,10 @@ class Maintenance(Handle):
             time_travel.refuse(self._core.uri, "give a version or a timestamp to restore")
         time_travel.check_version(self._core.uri, version)
         at = time_travel.millis(self._core.uri, timestamp)
-        found = json.loads(_core.restore(self._core, version, at, ignore_missing_files, user_metadata))
+        with followed(progress, "restore") as tell:
+            done = _core.restore(self._core, version, at, ignore_missing_files, user_metadata, tell)
         self._advance()
-        return RestoreResult(**found)
+        return RestoreResult(**json.loads(done))
 
     def optimize(
         self,
@@ -391,6 +394,7 @@ class Maintenance(Handle):
         replace: bool = False,
         properties: Mapping[str, str] | None = None,
         user_metadata: str | None = None,
+        progress: bool | Callable[[Progress], object] = False,
     ) -> CloneResult:
         """Makes a table at `target` of this version, in one commit that refers to the files here.
 
@@ -402,13 +406,17 @@ class Maintenance(Handle):
             replace: Whether the clone may take the place of a table that has no files.
             properties: Table properties in place of those of this table.
             user_metadata: Text that the history shows with the commit.
+            progress: Whether to show a bar with files and bytes, or a function that is told of them: as of `optimize`.
 
         Raises:
             TableAlreadyExistsError: the target is a table, unless `replace`.
             InvalidArgumentError: the target is this table or has files, or the properties change column mapping.
         """
-        found = _core.shallow_clone(self._core, place(target), replace, dict(properties or {}), user_metadata)
-        return CloneResult(**json.loads(found))
+        with followed(progress, "clone") as tell:
+            done = _core.shallow_clone(
+                self._core, place(target), replace, dict(properties or {}), user_metadata, tell
+            )
+        return CloneResult(**json.loads(done))
 
     def verify(
         self, *, deep: bool = False, progress: bool | Callable[[Progress], object] = False

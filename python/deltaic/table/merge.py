@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import _core
 from deltaic.identifiers import quoted
+from deltaic.progress import followed
 from deltaic.table.handle import Handle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from deltaic.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Merge:
     condition. Expressions are Spark SQL. A column is `alias.column`, or `column` where one side has it.
     """
 
-    _run: Callable[[_core._MergeRequest], MergeResult]
+    _run: Callable[[_core._MergeRequest, bool | Callable[[Progress], object]], MergeResult]
     _request: _core._MergeRequest
 
     def when_matched_update(self, set: Mapping[str, str], where: str | None = None) -> Merge:  # noqa: A002
@@ -120,12 +123,16 @@ class Merge:
         """
         return self._with("not_matched_by_source", "delete", where)
 
-    def execute(self) -> MergeResult:
+    def execute(self, *, progress: bool | Callable[[Progress], object] = False) -> MergeResult:
         """Runs the merge, and moves the table to the version that it makes. The source is read once.
 
         All of it in one version, or nothing. Nothing is committed where no clause applies and no column is added. A
         merge that loses a race which it may not follow is retried on what the winner left. Ctrl-C stops it and leaves
         the table as it was, unless it is committing.
+
+        Args:
+            progress: Whether to show a bar with files and bytes, or a function that is told of them: as of
+                `Table.optimize`.
 
         Raises:
             MultipleMatchesError: a row of the table matches several rows of the source, and the only clause about
@@ -141,7 +148,7 @@ class Merge:
             CommitConflictError: other writers were first again and again.
             CommitStateUnknownError: the store did not say whether the commit landed. Nothing was removed.
         """
-        return self._run(self._request)
+        return self._run(self._request, progress)
 
     def _with(
         self, when: str, action: str, where: str | None, values: Mapping[str, str] | None = None
@@ -203,8 +210,13 @@ class MergesRows(Handle):
             "app_transaction": app_transaction,
         }
 
-        def run(request: _core._MergeRequest) -> MergeResult:
-            return self._done(_core.merge_rows(self._core, source, request, options))
+        def run(
+            request: _core._MergeRequest,
+            progress: bool | Callable[[Progress], object],  # noqa: FBT001 as users give it
+        ) -> MergeResult:
+            with followed(progress, "merge") as tell:
+                done = _core.merge_rows(self._core, source, request, options, tell)
+            return self._done(done)
 
         request: _core._MergeRequest = {
             "condition": on,
@@ -226,6 +238,7 @@ class MergesRows(Handle):
         target_file_size: int | None = None,
         user_metadata: str | None = None,
         app_transaction: tuple[str, int] | None = None,
+        progress: bool | Callable[[Progress], object] = False,
     ) -> MergeResult:
         """Each row of a source replaces the row of the newest version with its key, or is added: in one commit.
 
@@ -245,6 +258,7 @@ class MergesRows(Handle):
             user_metadata: Text that the history shows with the commit.
             app_transaction: Application id and its version, recorded with the commit, also where no row came. A version
                 that the table has recorded is not done again.
+            progress: Whether to show a bar with files and bytes, or a function that is told of them: as of `optimize`.
 
         Raises:
             MultipleMatchesError: several rows of the source have one key, and there is no `order_by`.
@@ -262,7 +276,9 @@ class MergesRows(Handle):
             "user_metadata": user_metadata,
             "app_transaction": app_transaction,
         }
-        return self._done(_core.upsert_rows(self._core, source, request, options))
+        with followed(progress, "upsert") as tell:
+            done = _core.upsert_rows(self._core, source, request, options, tell)
+        return self._done(done)
 
     def _done(self, result: str) -> MergeResult:
         self._advance()

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Follows an operation from any thread: one at a place that it was given to by [`Location::followed_by`]. It counts the
-/// files that the operation is about, and their bytes. An operation that is retried begins to count anew.
+/// files that the operation is about, and their bytes. An operation that is retried begins to count anew, and one that
+/// rewrites the files in which it finds rows counts these twice: when they are searched, and when they are rewritten.
 ///
 /// [`Location::followed_by`]: crate::store::Location::followed_by
 #[derive(Debug, Clone, Default)]
@@ -18,7 +19,8 @@ struct Counters {
     all_bytes: AtomicU64,
 }
 
-/// What an operation has done, and what it is to do. Of all files it is zero until it is known.
+/// What an operation has done, and what it is to do. Of all files it is zero until it is known, and it grows where it turns
+/// out that there is more to do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reached {
     /// Files that are done.
@@ -47,6 +49,12 @@ impl Progress {
         {
             counter.store(value, Ordering::Relaxed);
         }
+    }
+
+    /// Adds what is to be done, too.
+    pub(crate) fn expect_more(&self, files: u64, bytes: u64) {
+        self.0.all_files.fetch_add(files, Ordering::Relaxed);
+        self.0.all_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Adds what was done.

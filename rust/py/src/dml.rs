@@ -31,17 +31,20 @@ impl From<Document<DmlOptions>> for dml::DmlOptions {
     }
 }
 
-/// Deletes the rows for which a condition (SQL) is true; what it did as JSON.
+/// Deletes the rows for which a condition (SQL) is true; what it did as JSON. `tell` is called with how far it is.
 #[pyfunction]
+#[pyo3(signature = (table, condition, options, tell=None))]
 pub(crate) fn delete_rows(
     py: Python<'_>,
     table: &Table,
     condition: Option<&str>,
     options: Document<DmlOptions>,
+    tell: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let options = options.into();
-    let done = runtime::stoppable(py, |cancel| {
-        deltaic_core::operations::delete(&table.location().stopped_by(cancel), condition, &options)
+    let done = runtime::followed(py, tell.as_ref(), |cancel, progress| {
+        let location = table.location().stopped_by(cancel).followed_by(progress);
+        deltaic_core::operations::delete(&location, condition, &options)
     })?;
     Ok(json!({
         "version": done.version, "deleted_rows": done.deleted_rows, "copied_rows": done.copied_rows,
@@ -52,23 +55,22 @@ pub(crate) fn delete_rows(
     .to_string())
 }
 
-/// Sets columns to SQL expressions in the rows for which a condition (SQL) is true; what it did as JSON.
+/// Sets columns to SQL expressions in the rows for which a condition (SQL) is true; what it did as JSON. `tell` is called
+/// with how far it is.
 #[pyfunction]
+#[pyo3(signature = (table, assignments, condition, options, tell=None))]
 pub(crate) fn update_rows(
     py: Python<'_>,
     table: &Table,
     assignments: Vec<(String, String)>,
     condition: Option<&str>,
     options: Document<DmlOptions>,
+    tell: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let options = options.into();
-    let done = runtime::stoppable(py, |cancel| {
-        deltaic_core::operations::update(
-            &table.location().stopped_by(cancel),
-            &assignments,
-            condition,
-            &options,
-        )
+    let done = runtime::followed(py, tell.as_ref(), |cancel, progress| {
+        let location = table.location().stopped_by(cancel).followed_by(progress);
+        deltaic_core::operations::update(&location, &assignments, condition, &options)
     })?;
     Ok(json!({
         "version": done.version, "updated_rows": done.updated_rows, "copied_rows": done.copied_rows,

@@ -11,8 +11,10 @@ use serde_json::json;
 use crate::runtime;
 use crate::table::{Table, uri_of};
 
-/// Makes the table what it was at a version or time (one of them is given); what it did as JSON.
+/// Makes the table what it was at a version or time (one of them is given); what it did as JSON. `tell` is called with how
+/// far it is.
 #[pyfunction]
+#[pyo3(signature = (table, version, timestamp, ignore_missing_files, user_metadata, tell=None))]
 pub(crate) fn restore(
     py: Python<'_>,
     table: &Table,
@@ -20,10 +22,11 @@ pub(crate) fn restore(
     timestamp: Option<i64>,
     ignore_missing_files: bool,
     user_metadata: Option<String>,
+    tell: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    runtime::stoppable(py, |cancel| {
+    runtime::followed(py, tell.as_ref(), |cancel, progress| {
         let at = At::given(&uri_of(table.location().root()), version, timestamp)?;
-        let location = table.location().stopped_by(cancel);
+        let location = table.location().stopped_by(cancel).followed_by(progress);
         let done = maintain::restore(&location, at, &RestoreOptions { ignore_missing_files, user_metadata })?;
         Ok(json!({
             "version": done.version, "restored_version": done.restored_version,
@@ -74,8 +77,10 @@ pub(crate) fn generate_manifest(
     })
 }
 
-/// Makes a table at `target` that refers to the files of a version; what it did as JSON.
+/// Makes a table at `target` that refers to the files of a version; what it did as JSON. `tell` is called with how far it
+/// is.
 #[pyfunction]
+#[pyo3(signature = (table, target, replace, properties, user_metadata, tell=None))]
 pub(crate) fn shallow_clone(
     py: Python<'_>,
     table: &Table,
@@ -83,9 +88,10 @@ pub(crate) fn shallow_clone(
     replace: bool,
     properties: BTreeMap<String, String>,
     user_metadata: Option<String>,
+    tell: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    runtime::stoppable(py, |cancel| {
-        let target = Location::open(target, table.options())?.stopped_by(cancel);
+    runtime::followed(py, tell.as_ref(), |cancel, progress| {
+        let target = Location::open(target, table.options())?.stopped_by(cancel).followed_by(progress);
         let at = At::Version(table.snapshot().version());
         let done = maintain::shallow_clone(
             table.location(),

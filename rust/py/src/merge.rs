@@ -75,29 +75,35 @@ pub(crate) struct UpsertRequest {
     with_schema_evolution: bool,
 }
 
-/// Merges the rows of Arrow data; what it did as JSON. Ctrl-C stops it until it commits.
+/// Merges the rows of Arrow data; what it did as JSON. Ctrl-C stops it until it commits. `tell` is called with how far it
+/// is.
 #[pyfunction]
+#[pyo3(signature = (table, data, request, options, tell=None))]
 pub(crate) fn merge_rows(
     py: Python<'_>,
     table: &Table,
     data: &Bound<'_, PyAny>,
     request: Document<MergeRequest>,
     options: Document<DmlOptions>,
+    tell: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let path = table.location().root().to_string();
     let source = taking(py, data, |data| MergeSource::read(&path, data))?;
     let request = request.0.into_core().map_err(|e| to_python(py, &e))?;
-    merged(py, table, &source, &request, &options.into())
+    merged(py, table, (&source, &request), &options.into(), tell.as_ref())
 }
 
-/// Updates or adds the rows of Arrow data by their key; what it did as JSON. Ctrl-C stops it until it commits.
+/// Updates or adds the rows of Arrow data by their key; what it did as JSON. Ctrl-C stops it until it commits. `tell` is
+/// called with how far it is.
 #[pyfunction]
+#[pyo3(signature = (table, data, request, options, tell=None))]
 pub(crate) fn upsert_rows(
     py: Python<'_>,
     table: &Table,
     data: &Bound<'_, PyAny>,
     request: Document<UpsertRequest>,
     options: Document<DmlOptions>,
+    tell: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let UpsertRequest { id_cols, order_by, with_schema_evolution } = request.0;
     let path = table.location().root().to_string();
@@ -105,19 +111,19 @@ pub(crate) fn upsert_rows(
         MergeSource::read(&path, data)?.one_for_each_key(&path, &id_cols, &order_by)
     })?;
     let request = dml::MergeRequest::upsert(&id_cols, with_schema_evolution);
-    merged(py, table, &source, &request, &options.into())
+    merged(py, table, (&source, &request), &options.into(), tell.as_ref())
 }
 
 fn merged(
     py: Python<'_>,
     table: &Table,
-    source: &MergeSource,
-    request: &dml::MergeRequest,
+    (source, request): (&MergeSource, &dml::MergeRequest),
     options: &dml::DmlOptions,
+    tell: Option<&Py<PyAny>>,
 ) -> PyResult<String> {
-    let location = table.location();
-    let done = runtime::stoppable(py, |cancel| {
-        deltaic_core::operations::merge(&location.stopped_by(cancel), source, request, options)
+    let done = runtime::followed(py, tell, |cancel, progress| {
+        let location = table.location().stopped_by(cancel).followed_by(progress);
+        deltaic_core::operations::merge(&location, source, request, options)
     })?;
     Ok(json!({
         "version": done.version, "source_rows": done.source_rows, "inserted_rows": done.inserted_rows,

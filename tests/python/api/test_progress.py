@@ -64,6 +64,73 @@ def test_the_last_that_is_told_is_all(
     assert told[-1].bytes in (size, 0 if not knows_bytes else size)
 
 
+SOURCE = pa.table({"id": pa.array(range(50, 60), pa.int64())})
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda table, progress: table.delete("id >= 50", progress=progress),
+        lambda table, progress: table.update_rows({"id": "id + 1"}, "id >= 50", progress=progress),
+        lambda table, progress: (
+            table.merge(SOURCE, "target.id = source.id + 0")
+            .when_matched_delete("source.id >= 0")
+            .execute(progress=progress)
+        ),
+    ],
+)
+@pytest.mark.parametrize("vectors", [False, True])
+def test_what_changes_rows_counts_files_that_it_searches_and_those_that_it_rewrites(
+    table: deltaic.Table, operation: Callable[[Any, Any], Any], *, vectors: bool
+) -> None:
+    if vectors:
+        table.set_properties({"delta.enableDeletionVectors": "true"})
+    size, told = table.totals().bytes, Told()
+    done = operation(table, told)
+    # an update writes new rows of each file, too; a delete with vectors reads nothing again
+    rewritten = FILES if done.added_files else 0
+    assert bool(done.vectors_added) == vectors
+    assert told[-1] == Progress(
+        FILES + rewritten, FILES + rewritten, *[size + (size if rewritten else 0)] * 2
+    )
+
+
+def test_an_upsert_counts_its_files(table: deltaic.Table) -> None:
+    # each key is in many files
+    keys = pa.table({"id": pa.array([0, 111], pa.int64())})
+    told = Told()
+    done = table.upsert(keys, "id", progress=told)
+    assert (done.updated_rows, done.inserted_rows) == (1, 1)
+    assert told[-1].files == told[-1].all_files == 2 * done.touched_files
+
+
+def test_a_compaction_after_the_commit_is_not_counted(tmp_path: Path) -> None:
+    for n in range(60):
+        deltaic.write(tmp_path / "t", pa.table({"id": [n, n + 1]}))
+    table = deltaic.Table(tmp_path / "t")
+    table.set_properties({"delta.autoOptimize.autoCompact": "true"})
+    told = Told()
+    table.update_rows({"id": "id + 1"}, progress=told)
+    assert table.update().totals().files < 60
+    assert told[-1].files == 2 * 60
+
+
+def test_a_restore_counts_files_that_come_back_and_those_that_leave(table: deltaic.Table) -> None:
+    size, version = table.totals().bytes, table.version
+    table.delete()
+    deltaic.write(table.uri, SOURCE)
+    told = Told()
+    table.restore(version, progress=told)
+    assert told[-1].files == told[-1].all_files == FILES + 1
+    assert told[-1].bytes == told[-1].all_bytes > size
+
+
+def test_a_clone_counts_the_files_that_it_refers_to(table: deltaic.Table, tmp_path: Path) -> None:
+    told = Told()
+    table.shallow_clone(tmp_path / "clone", progress=told)
+    assert told[-1] == Progress(FILES, FILES, table.totals().bytes, table.totals().bytes)
+
+
 def test_a_conversion_tells_of_its_footers(tmp_path: Path) -> None:
     for n in range(FILES):
         pq.write_table(pa.table({"n": [n]}), tmp_path / f"{n}.parquet")

@@ -185,6 +185,28 @@ def test_a_bar_shows_files_and_bytes_and_is_gone_at_the_end(root: Path) -> None:
     assert screen.shown.count("\x1b[?25l") == screen.shown.count("\x1b[?25h") > 0
 
 
+@pytest.mark.parametrize(
+    ("command", "shown", "said"),
+    [
+        (["delete", "--where", "n < 5"], "5 of 5 files", "version 30: 5 rows deleted"),
+        (["update", "--set", "n=n+1", "--where", "n < 5"], "10 of 10 files", "version 30: 5 rows updated"),
+        (["restore", "--version", "9", "--yes"], "20 of 20 files", "version 30 is version 9 again: "),
+        (["clone", "clone"], "30 of 30 files", "version 0 of "),
+    ],
+)
+def test_changes_of_a_table_show_a_bar(tmp_path: Path, command: list[str], shown: str, said: str) -> None:
+    for n in range(30):
+        deltaic.write(tmp_path / "t", pa.table({"n": [n]}))
+    name, *others = command
+    arguments = [str(tmp_path / "clone") if part == "clone" else part for part in others]
+    screen = Screen(name, tmp_path / "t", *arguments)
+    assert screen.end() == 0
+    assert shown in ESCAPE.sub("", screen.shown)
+    left = ESCAPE.sub("", screen.shown.rsplit("\x1b[2K", 1)[-1]).strip()
+    assert left.startswith(said)
+    assert screen.shown.count("\x1b[?25l") == screen.shown.count("\x1b[?25h") > 0
+
+
 def test_python_shows_a_bar_and_then_what_was_done(root: Path) -> None:
     program = "import deltaic, sys; deltaic.Table(sys.argv[1]).verify(deep=True, progress=True)"
     screen = Screen(root, start=("-c", program))

@@ -130,6 +130,9 @@ fn remove_files(attempt: &DmlAttempt, txn: &mut Transaction, files: &[Add]) -> R
         removed.vectors_removed += u64::from(file.deletion_vector.is_some());
         txn.remove_file(file, attempt.write.data_change);
     }
+    let progress = attempt.plan.location.progress();
+    progress.expect(removed.removed_files, removed.removed_bytes);
+    progress.done(removed.removed_files, removed.removed_bytes);
     removed
 }
 

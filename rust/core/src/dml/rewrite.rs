@@ -41,6 +41,7 @@ pub(crate) fn rewrite(
     task.rules()?;
     let wanted = |t: &&Touched| tells || matches!(change, Change::Update(_)) || !t.is_whole();
     let touched: Vec<&Touched> = touched.iter().filter(wanted).collect();
+    task.files.expect(touched.iter().copied());
     let new = match change {
         Change::Elsewhere(new) => new,
         _ => &[],
@@ -93,6 +94,7 @@ impl Task<'_> {
                 let matched = places.iter().map(|at| Some(file.matched.contains(*at))).collect();
                 self.write(&mut writer, &mut rules, &batch, &matched)?;
             }
+            self.files.done(file);
         }
         writer.finish()
     }

@@ -57,6 +57,17 @@ impl<'a> Rewriting<'a> {
         self.changes.is_some()
     }
 
+    /// Counts files that are going to be rewritten.
+    pub(super) fn expect<'f>(&self, files: impl Iterator<Item = &'f Touched>) {
+        let progress = self.attempt.plan.location.progress();
+        files.for_each(|file| progress.expect_more(1, file.add.size.unsigned_abs()));
+    }
+
+    /// Counts one of them that is done.
+    pub(super) fn done(&self, file: &Touched) {
+        self.attempt.plan.location.progress().done(1, file.add.size.unsigned_abs());
+    }
+
     /// A writer of one share of the files.
     pub(super) fn writer(&self) -> RowWriter<'_> {
         let (uploads, options) = (&self.attempt.uploads, &self.attempt.write);

@@ -11,6 +11,7 @@ use crate::deletion_vector::DeletionVector;
 use crate::error::Result;
 use crate::scan::{PositionedRows, RowScan};
 use crate::store::runtime;
+use crate::sums::SaturatingSum;
 use crate::write::RowCondition;
 
 /// A file with matching rows.
@@ -62,8 +63,20 @@ pub(crate) fn find(
     candidates: Vec<Add>,
 ) -> Result<Vec<Touched>> {
     let scan = condition.scan()?;
-    let look = |add: Add| look(attempt, &scan, condition, add).transpose();
+    let progress = attempt.plan.location.progress();
+    progress.expect(candidates.len() as u64, bytes_of(&candidates));
+    let look = |add: Add| {
+        let bytes = add.size.unsigned_abs();
+        let found = look(attempt, &scan, condition, add).transpose();
+        progress.done(1, bytes);
+        found
+    };
     runtime::pool()?.install(|| candidates.into_par_iter().filter_map(look).collect())
+}
+
+/// The bytes of these files.
+pub(crate) fn bytes_of(files: &[Add]) -> u64 {
+    files.iter().map(|file| file.size.unsigned_abs()).saturating_sum()
 }
 
 fn look(

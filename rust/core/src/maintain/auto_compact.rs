@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::optimize::{OptimizeOptions, Partitions, optimize_partitions};
 use crate::actions::{Add, Metadata};
 use crate::error::Result;
+use crate::progress::Progress;
 use crate::properties::TableProperty;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -41,7 +42,8 @@ impl AutoCompact {
         let partitions = adds.iter().map(|add| canonical(plan, &add.partition_values)).collect::<Result<_>>();
         let (compression, parquet) = plan.files.asked();
         Some(AutoCompact {
-            location: plan.location.clone(),
+            // the files that were asked for are done
+            location: plan.location.followed_by(&Progress::default()),
             partitions: partitions.ok()?,
             rules: plan.compaction.clone(),
             compression,

@@ -115,6 +115,7 @@ pub fn shallow_clone(
     }
     let files = adds.len() as u64;
     let bytes = adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum();
+    target.progress().expect(files, bytes);
     let operation = Operation::new(OperationName::Clone)
         .with("source", format!("delta.`{}`", from.root().to_uri()))
         .with_json("sourceVersion", source.version())
@@ -143,6 +144,7 @@ pub fn shallow_clone(
     }
     adds.into_iter().for_each(|add| txn.add(add));
     let landed = txn.commit()?;
+    target.progress().done(files, bytes);
     Ok(CloneDone {
         version: landed.version,
         source_version: source.version(),

@@ -28,9 +28,23 @@ const CHUNK: usize = 256;
 /// # Cost
 /// One HEAD each, several at a time; a store with latency has many under way in each thread.
 pub(crate) fn look(location: &Location, paths: &[ObjectPath]) -> Result<Vec<Option<FileMeta>>> {
+    look_telling(location, paths, |_| ())
+}
+
+/// As [`look`]; `done` is called with files of which it is known.
+///
+/// # Errors
+/// As [`look`].
+pub(crate) fn look_telling(
+    location: &Location,
+    paths: &[ObjectPath],
+    done: impl Fn(&[ObjectPath]) + Sync,
+) -> Result<Vec<Option<FileMeta>>> {
     let heads = |paths: &[ObjectPath]| {
         location.cancel().check()?;
-        heads(location, paths)
+        let found = heads(location, paths)?;
+        done(paths);
+        Ok(found)
     };
     let found: Vec<Vec<_>> =
         runtime::pool()?.install(|| paths.par_chunks(CHUNK).map(heads).collect::<Result<_>>())?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::files::{look, needs};
+use super::files::{look_telling, needs};
 use crate::actions::{Add, DomainMetadata, Metadata, ObjectPath, OperationName};
 use crate::alter::joined_protocol;
 use crate::conflict::IsolationLevel;
@@ -74,11 +74,16 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
             back.push(Add { data_change: true, ..add });
         }
     }
-    if !options.ignore_missing_files {
-        check_there(location, &back)?;
-    }
     done.removed = current.len() as u64;
     done.removed_bytes = current.values().map(|a| a.size.unsigned_abs()).saturating_sum();
+    let progress = location.progress();
+    progress.expect(done.restored, done.restored_bytes);
+    progress.expect_more(done.removed, done.removed_bytes);
+    match options.ignore_missing_files {
+        true => progress.done(done.restored, done.restored_bytes),
+        false => check_there(location, &back)?,
+    }
+    progress.done(done.removed, done.removed_bytes);
     let operation = Operation::new(OperationName::Restore)
         .metric("tableSizeAfterRestore", done.bytes)
         .metric("numOfFilesAfterRestore", done.files)
@@ -143,15 +148,23 @@ fn by_key(adds: Vec<Add>, root: &ObjectPath) -> Result<BTreeMap<(String, Option<
 }
 
 fn check_there(location: &Location, adds: &[Add]) -> Result<()> {
-    let mut paths = Vec::new();
+    // with the logical files, and their bytes, that each is the data of
+    let mut of: BTreeMap<ObjectPath, (u64, u64)> = BTreeMap::new();
     for add in adds {
         let (data, vector) = needs(&add.path, add.deletion_vector.as_ref(), location.root())?;
-        paths.push(data);
-        paths.extend(vector);
+        let (files, bytes) = of.entry(data).or_default();
+        *files += 1;
+        *bytes = bytes.saturating_add(add.size.unsigned_abs());
+        if let Some(vector) = vector {
+            of.entry(vector).or_default();
+        }
     }
-    paths.sort();
-    paths.dedup();
-    let there = look(location, &paths)?;
+    let paths: Vec<ObjectPath> = of.keys().cloned().collect();
+    let there = look_telling(location, &paths, |paths| {
+        for (files, bytes) in paths.iter().filter_map(|path| of.get(path)) {
+            location.progress().done(*files, *bytes);
+        }
+    })?;
     let missing: Vec<&ObjectPath> =
         paths.iter().zip(&there).filter(|(_, m)| m.is_none()).map(|(p, _)| p).collect();
     match missing.first() {

@@ -13,7 +13,7 @@ use super::shown::shown;
 use super::source::MergeSource;
 use crate::actions::{Add, FilePath};
 use crate::deletion_vector::DeletionVector;
-use crate::dml::{DmlAttempt, Touched};
+use crate::dml::{DmlAttempt, Touched, bytes_of};
 use crate::error::{Error, Result, condition};
 use crate::expr::Evaluator;
 use crate::scan::{PositionedRows, ReadRequest, RowScan};
@@ -87,8 +87,16 @@ pub(super) fn find(
         None => scan,
     };
     let look = Look { attempt, merge, source, scan: Arc::new(scan) };
-    let looked: Vec<Looked> = runtime::pool()?
-        .install(|| candidates.into_par_iter().map(|add| look.at(add)).collect::<Result<_>>())?;
+    let progress = plan.location.progress();
+    progress.expect(candidates.len() as u64, bytes_of(&candidates));
+    let at = |add: Add| {
+        let bytes = add.size.unsigned_abs();
+        let looked = look.at(add);
+        progress.done(1, bytes);
+        looked
+    };
+    let looked: Vec<Looked> =
+        runtime::pool()?.install(|| candidates.into_par_iter().map(at).collect::<Result<_>>())?;
     let mut found = Found::default();
     for one in looked {
         if let Some((touched, acted)) = one.file {

@@ -25,6 +25,7 @@ pub(super) fn rewrite(attempt: &DmlAttempt, merge: &MergePlan<'_>, found: &Found
     task.rules()?;
     let files = found.touched.iter().zip(&found.acted).filter(|(file, acted)| task.reads(file, acted));
     let files: Vec<(&Touched, &[Acted])> = files.map(|(file, acted)| (file, acted.as_slice())).collect();
+    task.files.expect(files.iter().map(|(file, _)| *file));
     in_shares(files.chunks(share_of(files.len())?).collect(), |files| task.run(files))
 }
 
@@ -69,6 +70,7 @@ impl Task<'_> {
                     reason: format!("rows of `{}` were found, and not read again", file.add.path),
                 });
             }
+            self.files.done(file);
         }
         writer.finish()
     }
