@@ -132,6 +132,8 @@ def test_a_client_that_comes_back_finds_it(own: Any, stock: str, tmp_path: Path)
     assert served_name(deltaic.enable(again)) == "delta"
     assert again.read.format("delta").load(path).count() == 3
     assert agents_of(again) == before
+    # at the exit of a process PySpark asks the servers of clients that are open, and waits long for one that is gone
+    again.client.close()
 
 
 @pytest.mark.skipif(
