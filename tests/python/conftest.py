@@ -107,21 +107,23 @@ def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A session of a Spark Connect server that can import deltaic, and whose admin lets no client attach to it."""
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server that can import deltaic, and whose admin lets no client attach to it."""
     from connect_server import connect_server
-    from pyspark.sql.connect.session import SparkSession
 
-    import deltaic
+    more = {"spark.deltaic.connect.clientDoor": "false"}
+    with connect_server(tmp_path_factory.mktemp("connect"), _package(), more=more) as url:
+        yield url
 
-    folder = tmp_path_factory.mktemp("connect")
-    setting = "spark.deltaic.connect.clientDoor"
-    with connect_server(folder, _package(), more={setting: "false"}) as url:
-        session = SparkSession.builder.remote(url).create()
-        with pytest.warns(UserWarning, match=rf"does not allow it \({setting}\)"):
-            deltaic.enable(session)
-        yield session
-        session.stop()
+
+@pytest.fixture(scope="session")
+def connect(closed: str) -> Iterator[Any]:
+    """A session of `closed`."""
+    from served_sessions import unserved
+
+    made = unserved(closed)
+    yield made
+    made.stop()
 
 
 @pytest.fixture(scope="session")

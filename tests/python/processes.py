@@ -15,6 +15,7 @@ _FILES = {
     "test_allowed_locations",
     "test_deletion_vectors",
     "test_replace",
+    "test_sessions_of_server",
     "test_sql_apis",
     "test_stream_connect",
     "test_zones",

@@ -85,7 +85,7 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
 ]
 
 # fixtures and doors of sessions of Spark Connect
-_CONNECT = {"connect", "attached", "served", "stock", "admins", "way"}
+_CONNECT = {"connect", "closed", "attached", "served", "stock", "admins", "way"}
 # folders of what takes long for what it shows of one change
 _NOT_ONCE = {"docs", "fork", "histories", "interop", "lost_processes", "soak", "stores"}
 # and more folders and files of that kind

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from deltaic import _core
@@ -17,6 +18,7 @@ from deltaic.spark.session.enabling import enabled_by
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -60,10 +62,9 @@ def enable(spark: Session, *, credentials: Credentials | None = None) -> Session
         reason = f"a {type(spark).__name__} is not a Spark session"
         raise InvalidArgumentError.of("spark", reason)
     if credentials is not None:
-        from deltaic.spark.session.settings import CREDENTIALS
+        from deltaic.spark.session.settings import give_credentials
 
-        given: Any = spark
-        given.conf.set(CREDENTIALS, with_credentials(None, credentials)[_core.CREDENTIALS])
+        give_credentials(spark, with_credentials(None, credentials)[_core.CREDENTIALS])
     return spark
 
 
@@ -132,6 +133,13 @@ def sql(spark: SparkSession, text: str) -> DataFrame:
 
     if not is_connect(enable(spark)) or served_name(spark) is not None:
         return spark.sql(text)
+    from deltaic.spark.session.hidden_settings import named_in_errors
+
+    with named_in_errors(spark):
+        return _sql_here(spark, text)
+
+
+def _sql_here(spark: SparkSession, text: str) -> DataFrame:
     from deltaic.spark.statements.ddl import run_definition
     from deltaic.spark.statements.describe import run_description
     from deltaic.spark.statements.dml import run_change
@@ -250,19 +258,22 @@ def verify(
 
     options: Mapping[str, str] | None = storage_options
     tasks = None
+    named: AbstractContextManager[None] = nullcontext()
     if spark is not None:
         from deltaic.spark.maintenance.verify_tasks import VerifyTasks
+        from deltaic.spark.session.hidden_settings import named_in_errors
         from deltaic.spark.session.places import placed
         from deltaic.spark.session.settings import storage
 
         uri, options = placed(enable(spark), os.fspath(uri)), storage(spark, storage_options or {})
-        tasks = VerifyTasks(spark)
-    return verify_table(
-        uri,
-        version=version,
-        deep=deep,
-        storage_options=options,
-        credentials=credentials,
-        progress=progress,
-        _tasks=tasks,
-    )
+        tasks, named = VerifyTasks(spark), named_in_errors(spark, storage_options or credentials)
+    with named:
+        return verify_table(
+            uri,
+            version=version,
+            deep=deep,
+            storage_options=options,
+            credentials=credentials,
+            progress=progress,
+            _tasks=tasks,
+        )

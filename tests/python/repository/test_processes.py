@@ -8,7 +8,7 @@ from pathlib import Path
 import processes
 
 TESTS = Path(__file__).parents[1]
-FIXTURE = re.compile(r"\b(connect|served|stock|admins|attached)\b *[:,)]")
+FIXTURE = re.compile(r"\b(closed|connect|served|stock|admins|attached)\b *[:,)]")
 
 
 def test_every_file_with_a_session_of_spark_connect_is_with_the_others() -> None:

@@ -18,6 +18,17 @@ def session(url: str) -> Any:
     return SparkSession.builder.remote(url).create()
 
 
+def unserved(url: str) -> Any:
+    """A new one, enabled, of a server whose admin lets no client attach to it."""
+    import pytest
+
+    import deltaic
+
+    made = session(url)
+    with pytest.warns(UserWarning, match=r"does not allow it \(spark\.deltaic\.connect\.clientDoor\)"):
+        return deltaic.enable(made)
+
+
 def server_of(spark: Any) -> int:
     """The process of the server's JVM."""
     return int(spark.range(0, 1, 1, 1).mapInArrow(_grandparent, "pid long").first()[0])

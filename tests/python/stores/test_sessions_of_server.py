@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from served_sessions import session
+from served_sessions import session, unserved
 
 import deltaic
 from deltaic.exceptions import StorageError
@@ -54,3 +54,40 @@ def test_a_table_is_not_read_with_the_credentials_of_another_session(
     assert s3.secret not in str(one.sql("SET -v").collect())
     one.stop()
     other.stop()
+
+
+def test_errors_name_the_settings_that_a_server_does_not_tell(
+    s3: S3, uri: str, closed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no server serves the session, this process reaches the store, and with credentials of its own."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", s3.key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
+    connect = unserved(closed)
+    rows = connect.createDataFrame([(1,)], "id long")
+    for name, value in s3.hadoop.items():
+        connect.conf.set(name, value)
+    assert connect.conf.get("fs.s3a.secret.key", None) is None
+    assert deltaic.save(rows, uri, storage_options=s3.options) == 0
+    unseen = r"(?s)403.*did not see `fs\.s3a\.access\.key`, `fs\.s3a\.secret\.key` of the session: pass them"
+    for ask in (
+        lambda: deltaic.save(rows, uri, mode="append"),
+        lambda: deltaic.read(connect, uri),
+        lambda: deltaic.sql(connect, f"DESCRIBE HISTORY delta.`{uri}`"),
+        lambda: deltaic.sql(connect, f"SELECT * FROM delta.`{uri}`"),
+        lambda: DeltaTable.forPath(connect, uri),
+        lambda: deltaic.verify(uri, spark=connect),
+    ):
+        with pytest.raises(StorageError, match=unseen) as raised:
+            ask()
+        assert s3.secret not in str(raised.value)
+    own = r"(?s)^((?!did not see).)*$"
+    with pytest.raises(StorageError, match=own):
+        DeltaTable.forPath(connect, uri, {"fs.s3a.access.key": "a", "fs.s3a.secret.key": "wrong"})
+    assert DeltaTable.forPath(connect, uri, s3.hadoop).history().count() == 1
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", s3.secret)
+    assert DeltaTable.forPath(connect, uri).history().count() == 1
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
+    deltaic.enable(connect, credentials=lambda: {n: v for n, v in s3.options.items() if "access_key" in n})
+    assert DeltaTable.forPath(connect, uri).history().count() == 1
+    assert deltaic.save(rows, uri, mode="append") == 1
+    connect.stop()

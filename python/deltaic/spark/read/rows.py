@@ -11,6 +11,7 @@ from deltaic.spark.read.planning import plan_scan
 from deltaic.spark.read.split_read import planned_rows
 from deltaic.spark.session.enabling import format_name
 from deltaic.spark.session.file_listing import list_quickly
+from deltaic.spark.session.hidden_settings import named_in_errors
 from deltaic.spark.session.kind import is_connect, served_name
 from deltaic.spark.session.settings import storage
 from deltaic.spark.session.time_zone import TIME_ZONE, is_utc, pruning
@@ -38,7 +39,10 @@ def read(
     given = dict(storage_options or {})
     name = format_name(spark)
     if is_connect(spark) and served_name(spark) is None:
-        rows = _connect_rows(spark, path, version, timestamp, where, storage(spark, given), row_ids=row_ids)
+        with named_in_errors(spark, given):
+            rows = _connect_rows(
+                spark, path, version, timestamp, where, storage(spark, given), row_ids=row_ids
+            )
     else:
         reader = spark.read.format(name).options(**given)
         rows = _rows(reader, path, version, timestamp, row_ids=row_ids)

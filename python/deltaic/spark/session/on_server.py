@@ -22,6 +22,7 @@ from weakref import WeakSet
 
 from deltaic.exceptions import DeltaWarning
 from deltaic.spark.session.enabling import format_name
+from deltaic.spark.session.hidden_settings import named_in_errors
 from deltaic.spark.session.kind import is_connect, served_name
 
 if TYPE_CHECKING:
@@ -56,12 +57,16 @@ def carried_out_by_server(function: Function) -> Function:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
         spark = next((found for one in given if (found := _session(one)) is not None), None)
-        if spark is None or not _is_served(spark):
+        if spark is None:
             return function(*args, **kwargs)
+        served = _is_served(spark)
         named = signature.bind(*args, **kwargs).arguments
         if any(named.get(name) for name in _STORAGE) or any(map(_has_own_storage, given)):
             return function(*args, **kwargs)
-        return _ask(spark, _name(function), args, kwargs)
+        if served:
+            return _ask(spark, _name(function), args, kwargs)
+        with named_in_errors(spark):
+            return function(*args, **kwargs)
 
     return wrapper  # type: ignore[return-value]
 

@@ -9,11 +9,12 @@ import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from deltaic import _core, allowed_locations, time_travel, times
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 from deltaic.spark.session.jvm import java_method
-from deltaic.spark.session.kind import is_connect, is_local
+from deltaic.spark.session.kind import is_connect, is_local, served_name
 from deltaic.spark.session.known_settings import refused_of
 from deltaic.spark.session.time_zone import TIME_ZONE
 
@@ -43,13 +44,15 @@ _FILE_SYSTEMS = (
 )
 _ALLOW_STALE = "spark.deltaic.universalFormat.allowStale"
 _ALLOWED_LOCATIONS = "spark.deltaic.allowedLocations"
-CREDENTIALS = "spark.deltaic.credentials"
-"""The name of the function that gives the credentials of stores: `enable` sets it."""
+_CREDENTIALS = "spark.deltaic.credentials"
+"""The name of the function that gives the credentials of stores: see `give_credentials`."""
 _CLUSTER_BYTES = "spark.deltaic.optimize.clusterBytes"
 _DML_CLUSTER_BYTES = "spark.deltaic.dml.clusterBytes"
 _VACUUM_CLUSTER_FILES = "spark.deltaic.vacuum.clusterFiles"
 _FOOTERS_CLUSTER_FILES = "spark.deltaic.footers.clusterFiles"
 _TASK_MEMORY = "spark.deltaic.optimize.taskMemory"
+# of sessions of Spark Connect whose server does not serve them
+_of_clients: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 _SIZE = re.compile(r"(?P<number>\d+)(?P<unit>[kmgt])?i?b?")
 OUT_OF_RANGE = _DELTA + "changeDataFeed.timestampOutOfRange.enabled"
 """Whether changes of versions and times after the newest are none, instead of an error."""
@@ -205,8 +208,8 @@ def of_store(given: Mapping[str, str]) -> dict[str, str]:
         said["allow_stale_universal_format"] = "true"
     if _ALLOWED_LOCATIONS in given:
         said[allowed_locations.OPTION] = given[_ALLOWED_LOCATIONS]
-    if CREDENTIALS in given:
-        said[_core.SESSION_CREDENTIALS] = given[CREDENTIALS]
+    if _CREDENTIALS in given:
+        said[_core.SESSION_CREDENTIALS] = given[_CREDENTIALS]
     for name, value in given.items():
         hadoops = name.removeprefix(_HADOOP)
         if hadoops.startswith(_FILE_SYSTEMS):
@@ -217,10 +220,19 @@ def of_store(given: Mapping[str, str]) -> dict[str, str]:
 def storage(spark: Any, given: Mapping[str, str]) -> dict[str, str]:
     """The options of a store, with what the session allows there."""
     if is_connect(spark):
-        said = spark.conf.getAll
+        said = _told(spark)
     else:
         said = json.loads(java_method(spark, "SessionSettings", "ofStores")(spark._jsparkSession))
     return {**of_store(said), **given}
+
+
+def give_credentials(spark: Any, name: str) -> None:
+    """Sets which function gives the credentials of the stores of a session's tables, by its name in `_core`."""
+    if is_connect(spark) and served_name(spark) is None:
+        # a server does not tell its clients settings of such a name
+        _of_clients[spark] = name
+    else:
+        spark.conf.set(_CREDENTIALS, name)
 
 
 def allows_arbitrary(spark: Any) -> bool:
@@ -267,10 +279,17 @@ def moment(spark: Any, path: str, text: str) -> datetime:
 
 def _all(spark: Any) -> Mapping[str, str]:
     if is_connect(spark):
-        settings: dict[str, str] = spark.conf.getAll
-        return settings
+        return _told(spark)
     found: dict[str, str] = json.loads(java_method(spark, "SessionSettings", "of")(spark._jsparkSession))
     return found
+
+
+def _told(spark: Any) -> dict[str, str]:
+    """What the server of a session of Spark Connect tells of its settings, and what is known here alone."""
+    told: dict[str, str] = dict(spark.conf.getAll)
+    if spark in _of_clients:
+        told[_CREDENTIALS] = _of_clients[spark]
+    return told
 
 
 def refuse(spark: Any, operation: str) -> None:
