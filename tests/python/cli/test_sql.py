@@ -149,6 +149,12 @@ class TestFailures:
         assert "^" in done.stderr
         assert "Traceback" not in done.stderr
 
+    def test_a_table_that_is_not_there_names_those_that_are(self, root):
+        done = process("sql", root, "SELECT * FROM orders", "--with", f"other={root}")
+        assert done.returncode == 2
+        assert "Table with name orders does not exist" in done.stderr
+        assert "Tables in QUERY: `t`, `other` (`t` is TABLE, --with NAME=TABLE adds others)" in done.stderr
+
     @pytest.mark.parametrize(
         "query", ["CREATE TABLE x (a INT)", "SELECT 1; SELECT 2", "INSERT INTO t VALUES (1)", "SELEC 1", ""]
     )

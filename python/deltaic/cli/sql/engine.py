@@ -97,7 +97,12 @@ class Query:
             for _, rows in self._sources:
                 if rows.error is not None:
                     raise rows.error from None
-            if isinstance(error, (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)):
+            if isinstance(error, duckdb.CatalogException):
+                # whoever gives a path looks for its last name in the query
+                names = ", ".join(f"`{name}`" for name, _ in self._sources)
+                message = f"{error}\n\nTables in QUERY: {names} (`t` is TABLE, --with NAME=TABLE adds others)"
+                raise click.BadParameter(message, param_hint="QUERY") from None
+            if isinstance(error, (duckdb.ParserException, duckdb.BinderException)):
                 raise click.BadParameter(str(error), param_hint="QUERY") from None
             raise click.ClickException(str(error)) from None
 
