@@ -26,6 +26,9 @@ CLASSIC = "classic"
 FIXTURES = {CLASSIC: "classic", "admin": "served", "client": "attached"}
 """The fixture of each door."""
 
+SERVERS = {"admin": "admins", "client": "stock"}
+"""The fixture of the server of each door that has one."""
+
 _IN_THIS_PROCESS = {
     "monkeypatch": "replaces something in the process that does the work",
     "caplog": "reads the log of the process that does the work",

@@ -5,8 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import doors
+import pyspark
 import pytest
 from plans import files_read
+from served_sessions import session
+
+import deltaic
 
 pytest.register_assert_rewrite("alike")
 
@@ -20,6 +25,24 @@ if TYPE_CHECKING:
 def door(request: pytest.FixtureRequest) -> Any:
     """A classic session; one of Connect whose client does the work; one of Connect that its server serves."""
     return request.getfixturevalue("spark" if request.param == "classic" else request.param)
+
+
+@pytest.fixture
+def another(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[Callable[[], Any]]:
+    """Makes sessions like `spark`: by it, or of its server where sessions of Spark Connect make no others."""
+    server = doors.SERVERS.get(doors.chosen())
+    if server is None or tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 3):
+        yield spark.newSession
+        return
+    url, made = request.getfixturevalue(server), []
+
+    def make() -> Any:
+        made.append(deltaic.enable(session(url)))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.stop()
 
 
 @pytest.fixture

@@ -174,7 +174,7 @@ class TestClassic:
         of_one = df.where("_commit_version = 2")
         assert scanned(of_one) == second["inserts"] + second["deletes"] + second["cdc"]
 
-    def test_sql(self, spark: Any, tmp_path: Path) -> None:
+    def test_sql(self, spark: Any, another: Any, tmp_path: Path) -> None:
         table = make(tmp_path / "t", KINDS["names"])
         spark.sql(f"CREATE TABLE fed USING delta LOCATION '{table.uri}'")
         try:
@@ -194,7 +194,7 @@ class TestClassic:
                 spark.read.option("readChangeFeed", "true").option("startingVersion", 1).table("fed")
             ) == (expected(table, 1))
             assert rows(deltaic.table_changes(spark, "fed", 1, 3)) == some
-            other = spark.newSession()
+            other = another()
             assert other.sql("SELECT * FROM table_changes('default.fed', 1, 3)").count() == len(some)
             with pytest.raises(exceptions.VersionNotFoundError):
                 spark.sql("SELECT * FROM table_changes('fed', 99)")

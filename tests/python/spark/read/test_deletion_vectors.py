@@ -134,13 +134,13 @@ def test_a_condition_on_partition_and_data_columns_beside_them(
     assert _ids(df) == set(range(20)) - DELETED
 
 
-def test_cache_and_new_session(spark: SparkSession, path: str) -> None:
+def test_cache_and_new_session(spark: SparkSession, another: Any, path: str) -> None:
     df = spark.read.format("delta").load(path).cache()
     try:
         assert df.count() == df.count() == 1995
     finally:
         df.unpersist()
-    assert spark.newSession().read.format("delta").load(path).count() == 1995
+    assert another().read.format("delta").load(path).count() == 1995
 
 
 def test_a_python_function_above_them(spark: SparkSession, path: str) -> None:

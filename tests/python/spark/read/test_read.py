@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import plans
 import pyarrow as pa
@@ -372,19 +372,21 @@ def test_missing_columns_are_null_and_types_are_widened(spark: SparkSession, tmp
     assert df.where("i < 3000000000").count() == 1
 
 
-def test_new_sessions_have_it_too(spark: SparkSession, tmp_path: Path) -> None:
+def test_new_sessions_have_it_too(spark: SparkSession, another: Any, tmp_path: Path) -> None:
     path = numbers(tmp_path / "t")
-    other = spark.newSession()
+    other = another()
     assert other.read.format("delta").load(str(path)).count() == 30
     assert other.sql(f"SELECT * FROM delta.`{path}` VERSION AS OF 0").count() == 10
     other.sql(f"DELETE FROM delta.`{path}` WHERE p = '0'")
     assert other.sql(f"SELECT * FROM delta.`{path}`").count() == spark.table(f"delta.`{path}`").count() < 30
 
 
-def test_enable_is_idempotent_and_returns_the_session(spark: SparkSession, tmp_path: Path) -> None:
+def test_enable_is_idempotent_and_returns_the_session(
+    spark: SparkSession, another: Any, tmp_path: Path
+) -> None:
     path = numbers(tmp_path / "t")
     assert deltaic.enable(spark) is spark
-    other = spark.newSession()
+    other = another()
     assert deltaic.enable(deltaic.enable(other)) is other
     assert other.sql(f"SELECT * FROM delta.`{path}`").count() == 30
 

@@ -155,8 +155,8 @@ def test_truncate(spark: SparkSession, path: str) -> None:
     assert deltaic.Table(path).version == 1
 
 
-def test_by_path_in_a_new_session(spark: SparkSession, path: str) -> None:
-    other: Any = spark.newSession()
+def test_by_path_in_a_new_session(spark: SparkSession, another: Any, path: str) -> None:
+    other: Any = another()
     assert counts(other, f"DELETE FROM delta.`{path}` WHERE id < 5") == (5,)
     assert counts(other, f"UPDATE delta.`{path}` AS t SET p = 0 WHERE t.id = 7") == (1,)
     assert ids(spark) == [5, 6, 7, 8, 9]

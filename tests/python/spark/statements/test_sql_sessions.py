@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
@@ -31,8 +31,8 @@ def ids(spark: SparkSession, table: str = "people") -> list[int]:
     return sorted(r.id for r in spark.table(table).collect())
 
 
-def test_a_new_session_has_every_api(spark: SparkSession, path: Path) -> None:
-    other = spark.newSession()
+def test_a_new_session_has_every_api(spark: SparkSession, another: Any, path: Path) -> None:
+    other = another()
     for statement in (
         "INSERT INTO people VALUES (10, 1)",
         "DELETE FROM people WHERE id < 5",
@@ -54,7 +54,7 @@ def test_a_new_session_has_every_api(spark: SparkSession, path: Path) -> None:
     assert [h.get("userMetadata") for h in deltaic.Table(path).history(2)] == [None, "of the other"]
 
 
-def test_a_view_shows_what_anyone_committed(spark: SparkSession, path: Path) -> None:
+def test_a_view_shows_what_anyone_committed(spark: SparkSession, another: Any, path: Path) -> None:
     spark.sql("CREATE TEMPORARY VIEW seen AS SELECT * FROM people WHERE id > 7")
     assert ids(spark, "seen") == [8, 9]
     deltaic.Table(path).delete("id = 8")
@@ -64,7 +64,7 @@ def test_a_view_shows_what_anyone_committed(spark: SparkSession, path: Path) -> 
     merged = "MERGE INTO people t USING seen s ON t.id = s.id WHEN MATCHED THEN UPDATE SET p = -1"
     assert spark.sql(merged).collect()[0].num_updated_rows == 2
     with pytest.raises(AnalysisException):
-        _ = spark.newSession().table("seen").schema
+        _ = another().table("seen").schema
 
 
 def test_parameters(spark: SparkSession, path: Path) -> None:

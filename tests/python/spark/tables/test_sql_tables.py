@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -256,7 +256,7 @@ def test_alter(spark: SparkSession, place: Path) -> None:
     assert spark.table("made").columns[-1] == "more"
 
 
-def test_rows_are_fresh_after_a_commit_by_anyone(spark: SparkSession, place: Path) -> None:
+def test_rows_are_fresh_after_a_commit_by_anyone(spark: SparkSession, another: Any, place: Path) -> None:
     spark.sql("CREATE TABLE made (id BIGINT) USING delta")
     assert spark.table("made").count() == 0
     import pyarrow as pa
@@ -264,10 +264,12 @@ def test_rows_are_fresh_after_a_commit_by_anyone(spark: SparkSession, place: Pat
     deltaic.write(place, pa.table({"id": [1, 2]}), mode="append")
     assert spark.table("made").count() == 2
     deltaic.Table(place).add_columns("more INT")
-    assert spark.newSession().table("made").columns == ["id", "more"]
+    assert another().table("made").columns == ["id", "more"]
 
 
-def test_statements_that_spark_does_not_know(spark: SparkSession, place: Path, tmp_path: Path) -> None:
+def test_statements_that_spark_does_not_know(
+    spark: SparkSession, another: Any, place: Path, tmp_path: Path
+) -> None:
     spark.sql("CREATE TABLE made USING delta AS SELECT id, id % 2 AS p FROM range(4)")
     spark.sql("INSERT INTO made VALUES (9, 1)")
     (done,) = spark.sql("OPTIMIZE made").collect()
@@ -291,7 +293,7 @@ def test_statements_that_spark_does_not_know(spark: SparkSession, place: Path, t
     spark.sql(f"CREATE TABLE delta.`{tmp_path}/c` SHALLOW CLONE made")
     assert spark.table(f"delta.`{tmp_path}/c`").count() == 5
     assert spark.sql("RESTORE TABLE made TO VERSION AS OF 0").collect()[0].num_restored_files >= 1
-    assert spark.newSession().sql("DESCRIBE HISTORY made").count() == deltaic.Table(place).version + 1
+    assert another().sql("DESCRIBE HISTORY made").count() == deltaic.Table(place).version + 1
     assert spark.sql("EXECUTE IMMEDIATE 'SELECT count(*) FROM made'").collect()[0][0] == 4
     spark.range(3).selectExpr("id", "id AS k").write.partitionBy("k").parquet(f"{tmp_path}/pq")
     spark.sql(f"CONVERT TO DELTA parquet.`{tmp_path}/pq` PARTITIONED BY (k BIGINT)")

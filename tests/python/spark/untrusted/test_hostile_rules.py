@@ -181,11 +181,11 @@ def test_a_constraint_that_ends_its_parenthesis_is_not_added(door: Any, tmp_path
     assert deltaic.Table(path).version == 0
 
 
-def test_functions_of_the_session_do_not_take_the_place_of_sparks(spark: Any, tmp_path: Path) -> None:
+def test_functions_of_the_session_do_not_take_the_place_of_sparks(another: Any, tmp_path: Path) -> None:
     fields = [field("name", "string"), field("g", "string", **{GENERATION: "soundex(name)"})]
     path = ruled(tmp_path / "t", fields, c="levenshtein(name, 'abc') < 9")
     # older Sparks do not give their own back
-    own = spark.newSession()
+    own = another()
     own.udf.register("soundex", lambda _: "the session's")
     if own.sql("SELECT soundex('abc')").first()[0] == "the session's":
         error = refuses(path, lambda: named(own, path, "abc"), "soundex(name)")
