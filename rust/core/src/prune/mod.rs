@@ -11,10 +11,12 @@
 //! | `bounds`, `side`, `timestamps`, `nulls` | what a minimum, maximum or null count promises of the rows |
 //! | `row_groups` | what the Parquet statistics of a checkpoint promise of its files |
 //! | `range`, `outcomes`, `plan` | what follows for a predicate |
+//! | `interval` | which files a comparison with whole numbers drops at once |
 //! | `explain` | which part of a predicate drops a file |
 
 mod bounds;
 mod explain;
+mod interval;
 mod json_shape;
 mod nulls;
 mod outcomes;

@@ -24,8 +24,8 @@ pub(crate) type PrunePlan = Tree<OneColumn>;
 /// A condition on one column.
 #[derive(Debug)]
 pub(crate) struct OneColumn {
-    column: usize,
-    condition: Tree<Test>,
+    pub(super) column: usize,
+    pub(super) condition: Tree<Test>,
 }
 
 impl<L> Tree<L> {

@@ -3,6 +3,7 @@ use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use parquet::file::metadata::ParquetMetaData;
 
 use super::bounds::has_null_count;
+use super::interval::Interval;
 use super::partition::{MapReader, StructReader};
 use super::plan::PrunePlan;
 use super::range::Facts;
@@ -12,7 +13,7 @@ use super::stats_struct::StatsReader;
 use crate::error::Result;
 use crate::predicate::bind::{TableColumns, bind};
 use crate::predicate::{BoundColumn, Predicate};
-use crate::schema::{ColumnMappingMode, StructType};
+use crate::schema::{ColumnMappingMode, DataType, StructType};
 
 /// The result of pruning for one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct Pruner {
     partitions: usize,
     leaves: usize,
     json: JsonReader,
+    /// What columns with statistics must hold.
+    intervals: Vec<Interval>,
 }
 
 impl Pruner {
@@ -67,7 +70,10 @@ impl Pruner {
         let partitions = columns.partition_point(|c| rank(c) < 1);
         let leaves = columns.partition_point(|c| rank(c) < 2);
         let json = JsonReader::new(&columns[partitions..leaves]);
-        Ok(Pruner { plan: PrunePlan::new(bound, &renumber), columns, partitions, leaves, json })
+        let plan = PrunePlan::new(bound, &renumber);
+        let mut intervals = Interval::of(&plan, &columns);
+        intervals.retain(|i| (partitions..leaves).contains(&i.column));
+        Ok(Pruner { plan, columns, partitions, leaves, json, intervals })
     }
 
     /// Whether partition values alone can drop a file.
@@ -128,9 +134,13 @@ impl Pruner {
         let (mut reader, mut leaves) = (ShapedReader::new(&self.json), self.json.leaves());
         self.by_stats(partitions.as_ref(), keep, |row, facts| {
             if stats.is_valid(row) && reader.read(stats.value(row), &mut leaves) {
+                if self.misses(|column, kind| leaves.whole(column, kind)) {
+                    return Verdict::Drop;
+                }
                 let columns = self.stats_leaves().iter().enumerate();
                 facts.extend(columns.map(|(i, column)| leaves.facts(i, column)));
             }
+            self.judge(facts)
         })
     }
 
@@ -144,7 +154,13 @@ impl Pruner {
     ) -> BooleanBuffer {
         let partitions = self.map_reader(values);
         let reader = StatsReader::new(self.stats_leaves(), parsed);
-        self.by_stats(partitions.as_ref(), keep, |row, facts| reader.facts(row, facts))
+        self.by_stats(partitions.as_ref(), keep, |row, facts| {
+            if self.misses(|column, _| reader.whole(column, row)) {
+                return Verdict::Drop;
+            }
+            reader.facts(row, facts);
+            self.judge(facts)
+        })
     }
 
     /// Which row groups of a checkpoint can hold an `add` whose file may match, from the Parquet statistics of
@@ -162,12 +178,28 @@ impl Pruner {
         if self.partitions == 0 { None } else { MapReader::new(self.partition_columns(), values) }
     }
 
-    /// `append` adds the facts of the data columns to those of the partition columns, or nothing.
+    /// The same without intervals: each file is judged by all facts.
+    #[cfg(test)]
+    pub(super) fn by_facts(mut self) -> Self {
+        self.intervals.clear();
+        self
+    }
+
+    /// Whether the bounds of a file, by the number of a column with statistics and its type, miss an interval.
+    fn misses(&self, bounds: impl Fn(usize, &DataType) -> Option<(i64, i64)>) -> bool {
+        self.intervals.iter().any(|interval| {
+            let kind = &self.columns[interval.column].data_type;
+            let bounds = bounds(interval.column - self.partitions, kind);
+            bounds.is_some_and(|(least, most)| interval.misses(least, most))
+        })
+    }
+
+    /// `judge` judges a file by the facts of its partition columns, to which it adds those of the data columns.
     fn by_stats<'f>(
         &self,
         partitions: Option<&'f MapReader<'f>>,
         keep: &BooleanBuffer,
-        mut append: impl FnMut(usize, &mut Vec<Facts<'f>>),
+        mut judge: impl FnMut(usize, &mut Vec<Facts<'f>>) -> Verdict,
     ) -> BooleanBuffer {
         if !self.uses_stats() {
             return keep.clone();
@@ -184,8 +216,7 @@ impl Pruner {
                 }
                 None => facts.resize_with(self.partitions, Facts::default),
             }
-            append(row, &mut facts);
-            if self.judge(&mut facts) == Verdict::Keep {
+            if judge(row, &mut facts) == Verdict::Keep {
                 kept.set_bit(row, true);
             }
         }

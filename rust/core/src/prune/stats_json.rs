@@ -8,6 +8,7 @@ use super::json_shape::{Shape, Shapes};
 use super::range::Facts;
 use super::side::Side;
 use crate::predicate::BoundColumn;
+use crate::schema::DataType;
 
 /// The physical names of the columns that are wanted, as a tree.
 #[derive(Debug, Default)]
@@ -161,6 +162,15 @@ impl<'a> Leaves<'a> {
         for list in [&mut self.lower, &mut self.upper, &mut self.nulls] {
             list.fill(None);
         }
+    }
+
+    /// Least and most of a column of whole numbers, where both are there as such.
+    #[inline]
+    pub(crate) fn whole(&self, index: usize, data_type: &DataType) -> Option<(i64, i64)> {
+        // days are written as text
+        let numbers = !matches!(data_type, DataType::Date);
+        let (lower, upper) = (self.lower[index].filter(|_| numbers)?, self.upper[index]?);
+        Some((lower.parse().ok()?, upper.parse().ok()?))
     }
 
     /// What the statistics say of a column.

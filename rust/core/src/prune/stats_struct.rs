@@ -44,6 +44,12 @@ impl Leaf {
     fn value(&self, row: usize) -> Option<Scalar<'_>> {
         if self.parents.iter().any(|p| p.is_null(row)) { None } else { self.values.value(row) }
     }
+
+    fn whole(&self, row: usize) -> Option<i64> {
+        let Canonical::Integer(values) = &self.values else { return None };
+        let there = values.is_valid(row) && self.parents.iter().all(|p| p.is_valid(row));
+        there.then(|| values.value(row))
+    }
 }
 
 impl<'a> StatsReader<'a> {
@@ -59,6 +65,13 @@ impl<'a> StatsReader<'a> {
         };
         let num_records = parsed.column_by_name("numRecords").and_then(|a| canonical(a, &DataType::Long));
         StatsReader { parsed, num_records, columns: columns.iter().map(leaves).collect() }
+    }
+
+    /// Least and most of a column in a file, where both are there as whole numbers.
+    #[inline]
+    pub(crate) fn whole(&self, column: usize, row: usize) -> Option<(i64, i64)> {
+        let leaves = self.columns.get(column).filter(|_| self.parsed.is_valid(row))?;
+        Some((leaves.lower.as_ref()?.whole(row)?, leaves.upper.as_ref()?.whole(row)?))
     }
 
     /// What the statistics of a file say of the columns, appended in their order.
