@@ -1,9 +1,9 @@
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock};
 
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 
 use crate::actions::{DeletionVectorDescriptor, FilePath, ObjectPath};
 use crate::error::Result;
@@ -15,40 +15,93 @@ pub(crate) struct KeySet {
     with_vector: bool,
 }
 
-/// Keys with a filter in front: nearly all rows of a checkpoint are in no set, and a bit in the cache shows it.
+/// Keys with filters in front: nearly all rows of a checkpoint are in no set, and a bit in the cache shows it.
 #[derive(Debug)]
 struct Layer {
-    keys: HashSet<Box<str>, RandomState>,
+    keys: Keys,
     /// A bit for each hash modulo its length, a power of two.
     filter: Box<[u64]>,
+    /// The same for the marks of the ends of the keys.
+    ends: Box<[u64]>,
 }
 
-/// One for all filters, so that a probe hashes once.
+/// Keys with their hashes, so that each is hashed once.
+type Keys = HashTable<(u64, Box<str>)>;
+
+fn holds(keys: &Keys, key: &str, hash: u64) -> bool {
+    keys.find(hash, |(known, other)| *known == hash && other.as_ref() == key).is_some()
+}
+
+/// One for all keys, so that a probe hashes once.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
 /// Bits of the filter for each key: one probe in 16 of an absent key continues to the set.
 const BITS_A_KEY: usize = 16;
 
 impl Layer {
-    fn new(keys: HashSet<Box<str>, RandomState>) -> Self {
+    fn new(keys: Keys) -> Self {
         let words = (keys.len() * BITS_A_KEY / 64 + 1).next_power_of_two();
         let mut filter = vec![0; words].into_boxed_slice();
-        for key in &keys {
-            let (word, bit) = place(HASHER.hash_one(key.as_ref()), words);
+        let mut ends = filter.clone();
+        for (hash, key) in &keys {
+            let (word, bit) = place(*hash, words);
             filter[word] |= bit;
+            if let Some(end) = key.as_bytes().last_chunk() {
+                let (word, bit) = place(mark(end), words);
+                ends[word] |= bit;
+            }
         }
-        Layer { keys, filter }
+        Layer { keys, filter, ends }
     }
 
     fn contains(&self, key: &str, hash: u64) -> bool {
         let (word, bit) = place(hash, self.filter.len());
-        self.filter[word] & bit != 0 && self.keys.contains(key)
+        self.filter[word] & bit != 0 && holds(&self.keys, key, hash)
     }
 }
 
 /// Where the bit of a hash is in a filter of so many words.
 fn place(hash: u64, words: usize) -> (usize, u64) {
     ((hash >> 6) as usize & (words - 1), 1 << (hash & 63))
+}
+
+/// Bytes of the end of a path: two that an escape before the marked ones may need, those that are marked, which hold most of
+/// what differs between names of files, and an extension.
+const END: usize = 42;
+const EXTENSION: usize = 8;
+
+/// A number from the end of a path. It is no hash that withstands an attack: a false hit costs a look-up.
+#[inline]
+fn mark(end: &[u8; END]) -> u64 {
+    const FACTORS: [u64; 4] =
+        [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
+    let (words, _) = end[2..END - EXTENSION].as_chunks::<8>();
+    let mut all = 0;
+    for (word, factor) in words.iter().zip(FACTORS) {
+        all = (all ^ u64::from_le_bytes(*word)).wrapping_mul(factor);
+        all ^= all >> 32;
+    }
+    all
+}
+
+/// The end of a path as the log has it, where the identity of the file has the same: nothing in it is escaped, and it is all
+/// of one name.
+#[inline]
+fn end_of(written: &str) -> Option<&[u8; END]> {
+    const fn eight(byte: u8) -> u64 {
+        u64::from_le_bytes([byte; 8])
+    }
+    const ESCAPES: u64 = eight(b'%');
+    const SLASHES: u64 = eight(b'/');
+    // a byte of the result has its highest bit where that of the argument is zero
+    let zeros = |x: u64| x.wrapping_sub(eight(1)) & !x & eight(0x80);
+    let end: &[u8; END] = written.as_bytes().last_chunk()?;
+    let (words, _) = end.as_chunks::<8>();
+    let changes = words.iter().chain(end.last_chunk::<8>()).fold(0, |any, word| {
+        let word = u64::from_le_bytes(*word);
+        any | zeros(word ^ ESCAPES) | zeros(word ^ SLASHES)
+    });
+    (changes == 0).then_some(end)
 }
 
 /// Layers beyond this number are merged, so that a probe stays a few look-ups.
@@ -79,6 +132,17 @@ impl KeySet {
         self.layers.iter().any(|l| l.contains(key, hash))
     }
 
+    /// Whether a file without a deletion vector may be among the keys, by the end of its path as the log has it.
+    #[inline]
+    pub(crate) fn may_hold(&self, written: &str) -> bool {
+        let Some(end) = end_of(written) else { return true };
+        let mark = mark(end);
+        self.layers.iter().any(|layer| {
+            let (word, bit) = place(mark, layer.ends.len());
+            layer.ends[word] & bit != 0
+        })
+    }
+
     /// Whether any key has a deletion vector.
     pub(crate) fn has_vectors(&self) -> bool {
         self.with_vector
@@ -92,7 +156,12 @@ impl KeySet {
 
     fn push(mut self, layer: Arc<Layer>, with_vector: bool) -> Self {
         if self.layers.len() >= MAX_LAYERS {
-            let merged = self.layers.iter().flat_map(|l| l.keys.iter().cloned()).collect();
+            let mut merged = Keys::new();
+            for (hash, key) in self.layers.iter().flat_map(|layer| &layer.keys) {
+                if !holds(&merged, key, *hash) {
+                    merged.insert_unique(*hash, (*hash, key.clone()), |(hash, _)| *hash);
+                }
+            }
             self.layers = vec![Arc::new(Layer::new(merged))];
         }
         self.with_vector |= with_vector;
@@ -104,7 +173,7 @@ impl KeySet {
 /// Keys in the making.
 #[derive(Debug, Default)]
 pub(crate) struct KeyLayer {
-    keys: HashSet<Box<str>, RandomState>,
+    keys: Keys,
     with_vector: bool,
 }
 
@@ -120,16 +189,57 @@ impl KeyLayer {
     /// Adds a key; returns whether it is new.
     pub(crate) fn insert(&mut self, key: Cow<'_, str>, vector: bool) -> bool {
         self.with_vector |= vector;
-        if self.keys.contains(key.as_ref()) {
+        let hash = HASHER.hash_one(key.as_ref());
+        if holds(&self.keys, &key, hash) {
             return false;
         }
-        self.keys.insert(key.into_owned().into_boxed_str())
+        self.keys.insert_unique(hash, (hash, key.into_owned().into_boxed_str()), |(hash, _)| *hash);
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_among_the_keys_may_be_among_them_by_its_end(
+            paths in vec("(/|file:/|s3://b/)?([a-z%/.]{0,3}|%2[05F]|\\./|p=1/){0,6}([0-9a-z-]{0,50}|[0-9a-f%]{40})(\\.parquet)?", 1..20),
+            listed in vec(any::<bool>(), 20),
+        ) {
+            let root = ObjectPath::new("memory://", "/t");
+            let mut keys = KeyLayer::default();
+            for (path, _) in paths.iter().zip(&listed).filter(|(_, listed)| **listed) {
+                if let Ok(key) = key(path, None, &root) {
+                    keys.insert(key, false);
+                }
+            }
+            let keys = keys.finish();
+            for path in &paths {
+                let Ok(key) = key(path, None, &root) else { continue };
+                prop_assert!(!keys.contains(&key) || keys.may_hold(path), "{}", path);
+            }
+        }
+    }
+
+    #[test]
+    fn names_that_differ_have_different_ends() {
+        let mut keys = KeyLayer::default();
+        let name = |n: u64| {
+            format!("p=1/part-00000-{:016x}.c000.snappy.parquet", n.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        };
+        (0..1000).for_each(|n| assert!(keys.insert(name(n).into(), false)));
+        let keys = keys.finish();
+        assert!((0..1000).all(|n| keys.may_hold(&name(n))));
+        let hits = (1000..101_000).filter(|n| keys.may_hold(&name(*n))).count();
+        assert!(hits < 10_000, "{hits} of 100000 names that are not there are looked up");
+        // what has no such end is looked up
+        assert!(keys.may_hold("a.parquet") && keys.may_hold(&name(5000).replace(".c000", "%2Ec000")));
+    }
 
     #[test]
     fn stacked_sets_hold_the_keys_of_all_and_no_other() {

@@ -12,7 +12,7 @@ use super::transactions::{TransactionOf, Transactions, transaction_in};
 use crate::actions::{CheckpointMetadata, DomainMetadata, Metadata, ObjectPath, Protocol, Sidecar, Txn};
 use crate::error::{Error, Result};
 use crate::log::LogFile;
-use crate::store::Location;
+use crate::store::{Location, Recycling};
 
 /// What the commits after a checkpoint do: the files that they add and that live, and the keys that they mention.
 /// Immutable; an advanced tail shares the columns of the old one.
@@ -104,6 +104,7 @@ impl Tail {
     /// # Errors
     /// [`crate::Error::LogCorrupt`] with file, version and line.
     pub(crate) fn advance(&self, location: &Location, commits: &[LogFile]) -> Result<Self> {
+        let _recycling = Recycling::begin();
         let mut layer = KeyLayer::default();
         let mut txns: BTreeMap<String, Txn> = BTreeMap::new();
         let mut domains: BTreeMap<String, DomainMetadata> = BTreeMap::new();
@@ -204,7 +205,9 @@ pub(crate) fn without(batch: &FileBatch, keys: &KeySet, root: &ObjectPath) -> Re
             true
         } else {
             let vector = if has_vector { vector_at(vectors, row) } else { None };
-            !keys.contains(&key(paths.value(row), vector.as_ref(), root)?)
+            let path = paths.value(row);
+            let may_be = vector.is_some() || keys.may_hold(path);
+            !(may_be && keys.contains(&key(path, vector.as_ref(), root)?))
         });
     }
     let live = BooleanArray::new(live.finish(), None);
