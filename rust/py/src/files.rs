@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Builder, MapArray, RecordBatch, StringArray, StructArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, MapArray, RecordBatch, StringArray, StructArray, new_null_array,
+};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use arrow::error::ArrowError;
@@ -13,7 +15,7 @@ use deltaic_core::schema::ColumnMappingMode;
 use deltaic_core::snapshot::Snapshot;
 use deltaic_core::{Error, Result};
 use pyo3::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::errors::to_python;
@@ -155,7 +157,10 @@ fn convert(
         .iter()
         .map(|field| match field.name().as_str() {
             "partition_values" => renamed(&column("partition_values")?, field.data_type(), names),
-            "num_records" => num_records(&column("stats")?),
+            "num_records" => Ok(files.num_records().map_or_else(
+                || new_null_array(field.data_type(), batch.num_rows()),
+                |counts| Arc::new(counts) as ArrayRef,
+            )),
             name => cast(&column(name)?, field.data_type()),
         })
         .collect::<Result<Vec<_>, _>>()?;
@@ -186,20 +191,4 @@ fn renamed(
     let renamed =
         MapArray::try_new(entry.clone(), map.offsets().clone(), entries, map.nulls().cloned(), *sorted)?;
     Ok(Arc::new(renamed))
-}
-
-/// `numRecords` of the statistics; null where there are none, or none that can be read.
-fn num_records(stats: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Counted {
-        num_records: Option<i64>,
-    }
-    let stats = cast(stats, &DataType::Utf8View)?;
-    let mut counts = Int64Builder::with_capacity(stats.len());
-    for text in stats.as_string_view() {
-        let counted = text.and_then(|t| serde_json::from_str::<Counted>(t).ok());
-        counts.append_option(counted.and_then(|c| c.num_records));
-    }
-    Ok(Arc::new(counts.finish()))
 }

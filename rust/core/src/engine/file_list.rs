@@ -33,7 +33,6 @@ use crate::schema::{
     ColumnMappingMode, IDENTITY_START, Nullability, StructType, physical_difference, read_difference,
 };
 use crate::snapshot::{Snapshot, Verify};
-use crate::stats::num_records_of;
 use crate::store::ALLOWED_LOCATIONS;
 use crate::sums::SaturatingSum;
 
@@ -171,18 +170,12 @@ pub fn total_rows(snapshot: &Snapshot) -> Result<Option<u64>> {
     let mut total = 0_u64;
     for batch in snapshot.files(FilesRequest { stats: true, ..FilesRequest::default() })? {
         let batch = batch?;
-        let columns = batch.to_record_batch()?;
-        let Some(stats) = columns.column_by_name("stats").and_then(|c| c.as_string_view_opt()) else {
-            return Ok(None);
-        };
-        let rows = |file: usize| {
-            let deleted = batch.deletion_vector(file).map_or(0, |vector| vector.cardinality.max(0));
-            let rows = stats.is_valid(file).then(|| num_records_of(stats.value(file))).flatten()?;
-            u64::try_from(rows.checked_sub(deleted)?).ok()
-        };
-        match (0..batch.num_files()).into_par_iter().map(rows).try_reduce(|| 0, u64::checked_add) {
-            Some(rows) => total = total.saturating_add(rows),
-            None => return Ok(None),
+        let Some(counts) = batch.num_records() else { return Ok(None) };
+        for (file, rows) in counts.iter().enumerate() {
+            let deleted = batch.deleted(file).map_or(0, |rows| rows.max(0));
+            let live = rows.and_then(|rows| u64::try_from(rows.checked_sub(deleted)?).ok());
+            let Some(sum) = live.and_then(|live| total.checked_add(live)) else { return Ok(None) };
+            total = sum;
         }
     }
     Ok(Some(total))

@@ -1,7 +1,7 @@
 use std::sync::{Arc, LazyLock};
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, MapArray, RecordBatch, StringViewArray, StructArray,
+    Array, ArrayRef, AsArray, BooleanArray, Int64Array, MapArray, RecordBatch, StringViewArray, StructArray,
     new_null_array,
 };
 use arrow::compute::{cast, filter_record_batch};
@@ -11,6 +11,7 @@ use arrow::error::ArrowError;
 use crate::actions::{Add, DeletionVectorDescriptor, DvStorage, FilePath, PartitionValues};
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
+use crate::stats::num_records_in;
 
 /// What a listing of files asks for. The less it asks, the less is read of a checkpoint.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -182,8 +183,14 @@ impl FileBatch {
     }
 
     /// Sizes in bytes.
-    pub fn sizes(&self) -> &arrow::array::Int64Array {
+    pub fn sizes(&self) -> &Int64Array {
         self.batch.column(2).as_primitive::<Int64Type>()
+    }
+
+    /// Rows of each file by its statistics, deleted ones included; null where these do not say it. None where the files
+    /// were listed without statistics.
+    pub fn num_records(&self) -> Option<Int64Array> {
+        Some(num_records_in(self.batch.column_by_name("stats")?.as_string_view_opt()?))
     }
 
     /// Some of the files.
@@ -229,9 +236,7 @@ impl FileBatch {
         let clustering =
             self.batch.column_by_name("clustering_provider").map(|c| c.as_string::<i32>().clone());
         (0..self.num_files()).map(move |row| {
-            let at = |a: &Option<arrow::array::Int64Array>| {
-                a.as_ref().and_then(|a| a.is_valid(row).then(|| a.value(row)))
-            };
+            let at = |a: &Option<Int64Array>| a.as_ref().and_then(|a| a.is_valid(row).then(|| a.value(row)));
             Ok(Add {
                 path: FilePath::from_log(self.paths().value(row)),
                 partition_values: map_at(self.partition_values(), row),

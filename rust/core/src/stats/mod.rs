@@ -7,4 +7,4 @@ mod num_records;
 pub(crate) use bounds::wide_bounds;
 pub(crate) use columns::StatsColumns;
 pub(crate) use columns::{Node as StatsNode, has_bounds};
-pub(crate) use num_records::{num_records, num_records_of};
+pub(crate) use num_records::{num_records, num_records_in};
