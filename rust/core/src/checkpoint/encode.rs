@@ -7,10 +7,13 @@ use arrow::datatypes::{DataType, FieldRef, Fields, Schema, SchemaRef};
 use arrow_json::ReaderBuilder;
 use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
+};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
 use crate::actions::Action;
@@ -25,10 +28,17 @@ const STATISTICS_LENGTH: usize = 64;
 
 /// One Parquet file of actions in the making. Bytes can be taken before it is finished.
 pub(super) struct Encoder {
-    writer: ArrowWriter<Vec<u8>>,
+    writer: SerializedFileWriter<Vec<u8>>,
+    columns: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     name: String,
     pub(super) rows: u64,
+}
+
+/// A row group that is encoded, and not in its file yet.
+pub(super) struct Group {
+    chunks: Vec<ArrowColumnChunk>,
+    rows: usize,
 }
 
 impl Encoder {
@@ -38,19 +48,39 @@ impl Encoder {
             .with_properties(properties(&schema, compression))
             .with_skip_arrow_metadata(true)
             .with_schema_root("spark_schema".to_owned());
-        let writer = ArrowWriter::try_new_with_options(Vec::new(), schema.clone(), options)
+        let (writer, columns) = ArrowWriter::try_new_with_options(Vec::new(), schema.clone(), options)
+            .and_then(ArrowWriter::into_serialized_writer)
             .map_err(|e| failed(&name, e))?;
-        Ok(Encoder { writer, schema, name, rows: 0 })
+        Ok(Encoder { writer, columns, schema, name, rows: 0 })
+    }
+
+    /// Encodes rows of one action, given as its column, as one row group. Several can be encoded at once.
+    pub(super) fn group(&self, action: &str, column: &ArrayRef) -> Result<Group> {
+        let columns = self.columns_of(column.len(), &[(action, column.clone())]);
+        let batch = RecordBatch::try_new(self.schema.clone(), columns)
+            .map_err(|e| Error::arrow(format!("writing `{}`", self.name), e))?;
+        self.encoded(&batch).map_err(|e| failed(&self.name, e))
+    }
+
+    /// Writes a row group.
+    pub(super) fn append(&mut self, group: Group) -> Result<()> {
+        self.rows += group.rows as u64;
+        let append = || {
+            let mut writer = self.writer.next_row_group()?;
+            for chunk in group.chunks {
+                chunk.append_to_row_group(&mut writer)?;
+            }
+            writer.close()?;
+            Ok(())
+        };
+        append().map_err(|e| failed(&self.name, e))
     }
 
     /// Writes rows of one action, given as its column, in row groups of their own.
     pub(super) fn write(&mut self, action: &str, column: &ArrayRef) -> Result<()> {
         for start in (0..column.len()).step_by(ROW_GROUP_ROWS) {
             let part = column.slice(start, ROW_GROUP_ROWS.min(column.len() - start));
-            let batch =
-                RecordBatch::try_new(self.schema.clone(), self.columns(part.len(), &[(action, part)]))
-                    .map_err(|e| Error::arrow(format!("writing `{}`", self.name), e))?;
-            self.write_group(&batch)?;
+            self.append(self.group(action, &part)?)?;
         }
         Ok(())
     }
@@ -73,16 +103,27 @@ impl Encoder {
             .map(|f| f.name().as_str())
             .zip(batch.columns().iter().cloned())
             .collect();
-        let whole = RecordBatch::try_new(self.schema.clone(), self.columns(batch.num_rows(), &given));
-        self.write_group(&whole.map_err(to_columns)?)
+        let whole = RecordBatch::try_new(self.schema.clone(), self.columns_of(batch.num_rows(), &given));
+        let group = self.encoded(&whole.map_err(to_columns)?).map_err(|e| failed(&self.name, e))?;
+        self.append(group)
     }
 
-    fn write_group(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.rows += batch.num_rows() as u64;
-        self.writer.write(batch).and_then(|()| self.writer.flush()).map_err(|e| failed(&self.name, e))
+    fn encoded(&self, batch: &RecordBatch) -> Result<Group, ParquetError> {
+        // the number of a row group is part of its encryption, of which there is none
+        let mut writers = self.columns.create_column_writers(0)?;
+        let mut next = writers.iter_mut();
+        for (field, column) in self.schema.fields().iter().zip(batch.columns()) {
+            for leaf in compute_leaves(field, column)? {
+                if let Some(writer) = next.next() {
+                    writer.write(&leaf)?;
+                }
+            }
+        }
+        let chunks = writers.into_iter().map(ArrowColumnWriter::close).collect::<Result<_, _>>()?;
+        Ok(Group { chunks, rows: batch.num_rows() })
     }
 
-    fn columns(&self, rows: usize, given: &[(&str, ArrayRef)]) -> Vec<ArrayRef> {
+    fn columns_of(&self, rows: usize, given: &[(&str, ArrayRef)]) -> Vec<ArrayRef> {
         let column = |field: &FieldRef| {
             let found = given.iter().find(|(name, _)| name == field.name());
             found.map_or_else(|| new_null_array(field.data_type(), rows), |(_, array)| array.clone())

@@ -52,7 +52,7 @@ impl<'a> AddRows<'a> {
         };
         let partitions = self.partitions(&files)?;
         let order = self.order(&partitions, files.column_by_name(PARSED), files.num_rows())?;
-        Ok(Run { rows: self, files, order, next: 0 })
+        Ok(Run { rows: self, files, order })
     }
 
     fn partitions(&self, files: &RecordBatch) -> Result<Vec<ArrayRef>, ArrowError> {
@@ -120,28 +120,31 @@ impl<'a> AddRows<'a> {
     }
 }
 
-/// The rows of a run, as the column `add`, a row group at a time.
+/// The rows of a run, in order.
 pub(super) struct Run<'a> {
     rows: &'a AddRows<'a>,
     files: RecordBatch,
     order: Option<UInt32Array>,
-    next: usize,
 }
 
-impl Iterator for Run<'_> {
-    type Item = Result<ArrayRef>;
+impl Run<'_> {
+    /// Row groups of the run.
+    pub(super) fn num_groups(&self) -> usize {
+        self.files.num_rows().div_ceil(ROW_GROUP_ROWS)
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let length = ROW_GROUP_ROWS.min(self.files.num_rows() - self.next);
-        if length == 0 {
-            return None;
-        }
+    /// The column `add` of a row group.
+    ///
+    /// # Errors
+    /// As [`AddRows::run`].
+    pub(super) fn group(&self, number: usize) -> Result<ArrayRef> {
+        let start = number * ROW_GROUP_ROWS;
+        let length = ROW_GROUP_ROWS.min(self.files.num_rows() - start);
         let part = match &self.order {
-            Some(order) => take_record_batch(&self.files, &order.slice(self.next, length)),
-            None => Ok(self.files.slice(self.next, length)),
+            Some(order) => take_record_batch(&self.files, &order.slice(start, length)),
+            None => Ok(self.files.slice(start, length)),
         };
-        self.next += length;
-        Some(part.and_then(|files| self.rows.adds(&files)).map_err(failed))
+        part.and_then(|files| self.rows.adds(&files)).map_err(failed)
     }
 }
 

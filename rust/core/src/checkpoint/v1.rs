@@ -3,16 +3,18 @@
 use std::vec;
 
 use bytes::Bytes;
+use rayon::prelude::*;
 
 use super::encode::Encoder;
 use super::hint::schema_json;
 use super::job::{CheckpointDone, Job};
-use super::rows::AddRows;
+use super::rows::{AddRows, Run};
 use super::source::{Runs, checkpoint_removes, remove_column, tail_removes};
 use crate::actions::Action;
 use crate::error::Result;
 use crate::log::LastCheckpoint;
 use crate::replay::{FileBatch, FilesRequest};
+use crate::store::runtime;
 use crate::sums::SaturatingSum;
 
 /// Bytes that are handed to the store at once.
@@ -23,7 +25,8 @@ pub(super) fn write(job: &Job<'_>) -> Result<(CheckpointDone, LastCheckpoint)> {
     let name = format!("{version:020}.checkpoint.parquet");
     let schema = job.layout.v1();
     let location = job.snapshot.location();
-    let mut parts = Parts::new(job, &name)?;
+    let rows = AddRows::new(&job.layout);
+    let mut parts = Parts::new(job, &rows, &name)?;
     location.store().put_parts(&location.log_dir().join(&name), &mut parts)?;
     let (num_files, num_actions, size) = (parts.num_files, parts.num_actions, parts.size);
     let hint = LastCheckpoint {
@@ -52,11 +55,13 @@ pub(super) fn write(job: &Job<'_>) -> Result<(CheckpointDone, LastCheckpoint)> {
 struct Parts<'a> {
     job: &'a Job<'a>,
     encoder: Option<Encoder>,
-    rows: AddRows<'a>,
+    rows: &'a AddRows<'a>,
     removes: vec::IntoIter<Action>,
     /// Row groups of the old checkpoint whose tombstones are still to come, by file.
     groups: vec::IntoIter<(usize, usize)>,
     runs: Runs,
+    /// Files that are being written, and the row group that comes next.
+    run: Option<(Run<'a>, usize)>,
     num_files: u64,
     num_bytes: i64,
     num_actions: u64,
@@ -67,7 +72,7 @@ struct Parts<'a> {
 const REMOVES: usize = 16 * 1024;
 
 impl<'a> Parts<'a> {
-    fn new(job: &'a Job<'a>, name: &str) -> Result<Self> {
+    fn new(job: &'a Job<'a>, rows: &'a AddRows<'a>, name: &str) -> Result<Self> {
         let location = job.snapshot.location();
         let mut encoder = Encoder::new(job.layout.v1(), job.compression, name.to_owned())?;
         encoder.write_actions(&job.other_actions()?)?;
@@ -79,10 +84,11 @@ impl<'a> Parts<'a> {
         Ok(Parts {
             job,
             encoder: Some(encoder),
-            rows: AddRows::new(&job.layout),
+            rows,
             removes: removes.into_iter(),
             groups: groups.into_iter(),
             runs: Runs::new(job.snapshot.files(request)?.with_parsed(&job.layout.stats)),
+            run: None,
             num_files: 0,
             num_bytes: 0,
             num_actions: 0,
@@ -108,14 +114,23 @@ impl<'a> Parts<'a> {
             }
             return Ok(true);
         }
-        let Some(run) = self.runs.next() else { return Ok(false) };
-        let run = run?;
-        self.num_files += run.iter().map(|b| b.num_files() as u64).sum::<u64>();
-        self.num_bytes = self.num_bytes.saturating_add(run.iter().map(bytes_of).saturating_sum());
-        let rows = self.rows.run(&run)?;
-        drop(run);
-        for group in rows {
-            encoder.write("add", &group?)?;
+        let Some((run, next)) = self.run.take() else {
+            let Some(files) = self.runs.next().transpose()? else { return Ok(false) };
+            self.num_files += files.iter().map(|b| b.num_files() as u64).sum::<u64>();
+            self.num_bytes = self.num_bytes.saturating_add(files.iter().map(bytes_of).saturating_sum());
+            self.run = Some((self.rows.run(&files)?, 0));
+            return Ok(true);
+        };
+        // a row group a core at once
+        let pool = runtime::pool()?;
+        let end = run.num_groups().min(next + pool.current_num_threads());
+        let writer: &Encoder = encoder;
+        let encoded = |number| writer.group("add", &run.group(number)?);
+        let groups: Vec<_> =
+            pool.install(|| (next..end).into_par_iter().map(encoded).collect::<Result<_>>())?;
+        groups.into_iter().try_for_each(|group| encoder.append(group))?;
+        if end < run.num_groups() {
+            self.run = Some((run, end));
         }
         Ok(true)
     }

@@ -130,8 +130,8 @@ fn write_adds(job: &Job<'_>, rewritten: &[usize]) -> Result<Vec<Linked>> {
                 let mut encoder = open(job)?;
                 let adds = rows.run(&run)?;
                 drop(run);
-                for group in adds {
-                    encoder.write("add", &group?)?;
+                for number in 0..adds.num_groups() {
+                    encoder.append(encoder.group("add", &adds.group(number)?)?)?;
                 }
                 let adds = encoder.rows;
                 put(job, encoder, adds)
