@@ -116,7 +116,7 @@ fn mentioned(job: &Job<'_>, file: &CheckpointFile) -> Result<bool> {
                 continue;
             }
             let columns = [vec![action, "path"], vec![action, "deletionVector"]];
-            for batch in file.decode(group, &columns, None)? {
+            for batch in file.decode(group, &columns)? {
                 let batch = StructArray::from(batch);
                 let Some(rows) = batch.column_by_name(action).and_then(|c| c.as_struct_opt()) else {
                     continue;

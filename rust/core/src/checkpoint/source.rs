@@ -139,7 +139,7 @@ pub(super) fn checkpoint_removes(
     let failed = |e| Error::arrow("reading the tombstones of a checkpoint", e);
     let kind = action("remove");
     let mut kept = Vec::new();
-    for batch in file.decode(group, &[vec!["remove"]], None)? {
+    for batch in file.decode(group, &[vec!["remove"]])? {
         let column = conform(&StructArray::from(batch), "remove", &kind).map_err(failed)?;
         let rows = column.as_struct();
         let (paths, times) = (rows.column(0).as_string::<i32>(), rows.column(1).as_primitive::<Int64Type>());

@@ -3,28 +3,19 @@ use std::sync::OnceLock;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StructArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Int64Type};
-use parquet::DecodeResult;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowSelection};
-use parquet::arrow::push_decoder::ParquetPushDecoderBuilder;
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use arrow::datatypes::{DataType, Int64Type};
 use rayon::prelude::*;
 
+use super::checkpoint_file::CheckpointFile;
 use super::columns::{FileBatch, VECTOR, conform, map_at, vector_at};
-use super::decoded_schema::{with_codes, with_views};
 use super::tail::{JsonCheckpoint, check_heads};
 use crate::actions::{
     DomainMetadata, FilePath, Format, Metadata, ObjectPath, Protocol, Remove, Sidecar, Txn,
 };
 use crate::error::{Error, Result};
 use crate::log::{Checkpoint, CheckpointFormat, LogFileKind};
-use crate::parquet::{DataFile, guarded};
 use crate::store::{Location, runtime};
 use crate::sums::SaturatingSum;
-
-/// Rows of a decoded batch.
-const BATCH_ROWS: usize = 65_536;
 
 /// A checkpoint whose footers are read: all its Parquet files (parts, sidecars) and what its JSON holds.
 #[derive(Debug)]
@@ -35,18 +26,6 @@ pub(crate) struct CheckpointReader {
     json: NonFileActions,
     /// Transaction identifiers and domains, once they were asked for.
     named: OnceLock<(Vec<Txn>, Vec<DomainMetadata>)>,
-}
-
-/// One Parquet file of a checkpoint.
-#[derive(Debug)]
-pub(crate) struct CheckpointFile {
-    /// The action that links the file, where it is a sidecar.
-    pub(crate) sidecar: Option<Sidecar>,
-    file: DataFile,
-    version: u64,
-    reader: ArrowReaderMetadata,
-    /// For [`CheckpointFile::decode_coded`], once it was asked for.
-    coded: OnceLock<ArrowReaderMetadata>,
 }
 
 /// The content of a checkpoint besides files.
@@ -239,155 +218,6 @@ fn open_all(location: &Location, files: Vec<(ObjectPath, i64)>, version: u64) ->
 }
 
 impl CheckpointFile {
-    fn open(location: &Location, path: ObjectPath, size: i64, version: u64) -> Result<Self> {
-        let name = path.to_string();
-        let broken = |reason: String| Error::corrupt(&name, Some(version), reason);
-        // an error of the store is not a fact about the content: the next try may read it
-        let unreadable = |error: Error| match error {
-            Error::Storage { .. } | Error::OutsideTable { .. } => error,
-            Error::DataFile { reason, .. } => broken(reason),
-            other => broken(other.to_string()),
-        };
-        let file = DataFile::open(location, path, size).map_err(unreadable)?;
-        let metadata = file.metadata(true).map_err(unreadable)?;
-        let rows = metadata.row_groups().iter().try_fold(0_i64, |sum, g| sum.checked_add(g.num_rows()));
-        if rows != Some(metadata.file_metadata().num_rows()) {
-            return Err(broken("its footer is damaged: its row groups have other rows than the file".into()));
-        }
-        let options = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let plain = guarded(|| ArrowReaderMetadata::try_new(metadata.clone(), options())).map_err(broken)?;
-        let options = options().with_schema(with_views(plain.schema()));
-        let reader = guarded(|| ArrowReaderMetadata::try_new(metadata, options)).map_err(broken)?;
-        Ok(CheckpointFile { sidecar: None, file, version, reader, coded: OnceLock::new() })
-    }
-
-    pub(crate) fn metadata(&self) -> &ParquetMetaData {
-        self.reader.metadata()
-    }
-
-    /// The field of a top-level action column, by path; `None` where the file has none.
-    pub(crate) fn field(&self, path: &[&str]) -> Option<&Field> {
-        let (first, rest) = path.split_first()?;
-        let mut field = self.reader.schema().field_with_name(first).ok()?;
-        for name in rest {
-            let DataType::Struct(children) = field.data_type() else { return None };
-            field = children.iter().find(|f| f.name() == name)?;
-        }
-        Some(field)
-    }
-
-    /// Whether a row group holds an action, by the null count of a leaf that is never null in it.
-    pub(crate) fn may_hold(&self, row_group: usize, action: &str, leaf: &str) -> bool {
-        let group = self.metadata().row_group(row_group);
-        let column = group.columns().iter().find(|c| {
-            let parts = c.column_path().parts();
-            matches!(parts, [a, b] if a == action && b == leaf)
-        });
-        let Some(column) = column else { return false };
-        let nulls = column.statistics().and_then(|s| s.null_count_opt());
-        nulls.is_none_or(|n| n < column.num_values().max(0) as u64)
-    }
-
-    /// Decodes columns of one row group, named by path (all leaves below it); with a selection only the rows in it.
-    ///
-    /// # Errors
-    /// [`Error::LogCorrupt`] when a page is damaged, [`Error::Storage`] when it cannot be read.
-    pub(crate) fn decode(
-        &self,
-        row_group: usize,
-        columns: &[Vec<&str>],
-        selection: Option<RowSelection>,
-    ) -> Result<Vec<RecordBatch>> {
-        let mut out = Vec::new();
-        self.decode_with(&self.reader, row_group, columns, selection, BATCH_ROWS, |batch| {
-            out.push(batch);
-            Ok(())
-        })?;
-        Ok(out)
-    }
-
-    /// As [`CheckpointFile::decode`], for work that needs a batch of so many rows at a time: what it is done with is
-    /// freed, and the next batch finds the memory in the cache.
-    ///
-    /// # Errors
-    /// As [`CheckpointFile::decode`], and those of `each`.
-    pub(super) fn decode_each(
-        &self,
-        row_group: usize,
-        columns: &[Vec<&str>],
-        selection: Option<RowSelection>,
-        rows: usize,
-        each: impl FnMut(RecordBatch) -> Result<()>,
-    ) -> Result<()> {
-        self.decode_with(&self.reader, row_group, columns, selection, rows, each)
-    }
-
-    /// As [`CheckpointFile::decode_each`], with the texts of `add.partitionValues` as dictionaries, as most files have
-    /// them: each distinct one is there once in a batch.
-    ///
-    /// # Errors
-    /// As [`CheckpointFile::decode_each`].
-    pub(super) fn decode_coded(
-        &self,
-        row_group: usize,
-        columns: &[Vec<&str>],
-        each: impl FnMut(RecordBatch) -> Result<()>,
-    ) -> Result<()> {
-        let coded = self.coded.get_or_init(|| {
-            let schema = with_codes(self.reader.schema());
-            let options = ArrowReaderOptions::new().with_schema(schema);
-            let coded = guarded(|| ArrowReaderMetadata::try_new(self.reader.metadata().clone(), options));
-            // a file of another kind is read as it is
-            coded.unwrap_or_else(|_| self.reader.clone())
-        });
-        self.decode_with(coded, row_group, columns, None, BATCH_ROWS, each)
-    }
-
-    fn decode_with(
-        &self,
-        reader: &ArrowReaderMetadata,
-        row_group: usize,
-        columns: &[Vec<&str>],
-        selection: Option<RowSelection>,
-        rows: usize,
-        mut each: impl FnMut(RecordBatch) -> Result<()>,
-    ) -> Result<()> {
-        let broken = |e: String| {
-            Error::corrupt(self.file.path(), Some(self.version), format!("row group {row_group}: {e}"))
-        };
-        let schema = reader.parquet_schema();
-        let leaves = schema.columns().iter().enumerate().filter(|(_, leaf)| {
-            let parts = leaf.path().parts();
-            columns.iter().any(|c| c.len() <= parts.len() && c.iter().zip(parts).all(|(a, b)| a == b))
-        });
-        let mask = ProjectionMask::leaves(schema, leaves.map(|(index, _)| index));
-        let mut builder = ParquetPushDecoderBuilder::new_with_metadata(reader.clone())
-            .with_projection(mask)
-            .with_row_groups(vec![row_group])
-            .with_batch_size(rows);
-        if let Some(selection) = selection {
-            builder = builder.with_row_selection(selection);
-        }
-        let mut decoder = guarded(|| builder.build()).map_err(broken)?;
-        loop {
-            match guarded(|| decoder.try_decode()).map_err(broken)? {
-                DecodeResult::Data(batch) => each(batch)?,
-                DecodeResult::NeedsData(ranges) => {
-                    let unfit = |e| match e {
-                        Error::DataFile { reason, .. } => {
-                            Error::corrupt(self.file.path(), Some(self.version), reason)
-                        }
-                        other => other,
-                    };
-                    let bytes = self.file.ranges(&ranges).map_err(unfit)?;
-                    self.file.check_pages(&bytes).map_err(unfit)?;
-                    guarded(|| decoder.push_ranges(ranges, bytes)).map_err(broken)?;
-                }
-                DecodeResult::Finished => return Ok(()),
-            }
-        }
-    }
-
     fn first<T>(
         &self,
         action: &str,
@@ -426,7 +256,7 @@ impl CheckpointFile {
         if !self.may_hold(group, action, leaf) {
             return Ok(out);
         }
-        for batch in self.decode(group, &[vec![action]], None)? {
+        for batch in self.decode(group, &[vec![action]])? {
             out.extend(actions(&batch, action, &at));
         }
         Ok(out)
@@ -437,7 +267,7 @@ impl CheckpointFile {
             return Ok(());
         }
         let columns = ["path", "deletionTimestamp", "deletionVector"].map(|field| vec!["remove", field]);
-        for batch in self.decode(group, &columns, None)? {
+        for batch in self.decode(group, &columns)? {
             let Some(removes) = batch.column_by_name("remove").and_then(|c| c.as_struct_opt()) else {
                 continue;
             };
@@ -472,28 +302,12 @@ impl CheckpointFile {
             if columns.is_empty() {
                 continue;
             }
-            for batch in self.decode(group, &columns, None)? {
+            for batch in self.decode(group, &columns)? {
                 out.sidecars.extend(actions(&batch, "sidecar", sidecar_at));
                 out.versions.extend(actions(&batch, "checkpointMetadata", |s, row| long(s, "version", row)));
             }
         }
         Ok(out)
-    }
-
-    /// How many actions of a kind the file holds, by the null counts of a leaf that is never null in it; `None` if the
-    /// file does not record it.
-    pub(crate) fn count(&self, action: &str, leaf: &str) -> Option<u64> {
-        if self.field(&[action, leaf]).is_none() {
-            return Some(0);
-        }
-        let in_group = |group: &RowGroupMetaData| {
-            let mut columns = group.columns().iter();
-            let column =
-                columns.find(|c| matches!(c.column_path().parts(), [a, b] if a == action && b == leaf))?;
-            let nulls = column.statistics()?.null_count_opt()?;
-            Some(column.num_values().unsigned_abs().saturating_sub(nulls))
-        };
-        self.metadata().row_groups().iter().map(in_group).sum()
     }
 }
 
@@ -594,7 +408,7 @@ mod tests {
     use std::sync::Arc;
 
     use arrow::array::{Int32Array, ListArray};
-    use arrow::datatypes::Int32Type;
+    use arrow::datatypes::{Field, Int32Type};
 
     use super::*;
 

@@ -5,7 +5,7 @@ use super::line::{for_each_action, for_each_line, parse_whole, split};
 use crate::actions::{Metadata, Protocol};
 use crate::error::Result;
 use crate::log::LogFile;
-use crate::store::{Location, runtime};
+use crate::store::{Location, Recycling, runtime};
 
 /// Commits that are fetched and parsed together: enough to keep all cores busy, few enough to bound the bodies held.
 pub(crate) const CHUNK: usize = 256;
@@ -23,6 +23,7 @@ pub(crate) fn scan_for_protocol_and_metadata(
     location: &Location,
     commits: &[LogFile],
 ) -> Result<(Option<Protocol>, Option<Metadata>)> {
+    let _recycling = Recycling::begin();
     let (mut protocol, mut metadata) = (None, None);
     // short tails first: the newest commits often hold nothing, and a table has few metadata changes
     let mut end = commits.len();

@@ -7,6 +7,7 @@
 //! 3. Pruning comes between: partition values first, then statistics of what is left, then the columns themselves.
 
 mod checkpoint;
+mod checkpoint_file;
 mod checksum_validation;
 mod columns;
 mod commit_info;
@@ -15,12 +16,16 @@ mod decoded_schema;
 mod json_adds;
 mod keys;
 mod line;
+mod row_group;
+#[cfg(test)]
+mod row_group_tests;
 mod stats_json;
 mod stream;
 mod tail;
 mod transactions;
 
-pub(crate) use checkpoint::{CheckpointFile, CheckpointReader};
+pub(crate) use checkpoint::CheckpointReader;
+pub(crate) use checkpoint_file::CheckpointFile;
 pub(crate) use checksum_validation::{Blame, Count, Otherwise, Totals, check_table};
 pub use columns::{FileBatch, FilesRequest};
 pub(crate) use columns::{STRING_MAP, VECTOR, conform, vector_at};

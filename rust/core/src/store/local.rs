@@ -13,7 +13,7 @@ use super::folder::{Folder, InTheWay};
 #[cfg(all(test, unix))]
 use super::power_cut::{synced_dir, synced_file};
 use super::staged::staged_name;
-use super::{AllowedLocations, FileMeta, PutOutcome, Store, io_error, runtime};
+use super::{AllowedLocations, FileMeta, PutOutcome, Store, buffers, io_error, runtime};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
@@ -280,12 +280,12 @@ impl Store for LocalStore {
 
     fn get(&self, path: &ObjectPath) -> Result<Bytes> {
         let fail = |e| io_error("get", path, e);
-        if self.reads.is_none() {
-            return fs::read(Self::path(path)?).map(Bytes::from).map_err(fail);
-        }
-        let mut body = Vec::new();
-        self.opened(path)?.read_to_end(&mut body).map_err(fail)?;
-        Ok(body.into())
+        let mut file = self.opened(path)?;
+        let size = file.metadata().map_err(fail)?.len();
+        // one byte more shows the end without another allocation
+        let mut body = buffers::take(usize::try_from(size).unwrap_or_default().saturating_add(1));
+        file.read_to_end(&mut body).map_err(fail)?;
+        Ok(buffers::lent(body))
     }
 
     fn get_range(&self, path: &ObjectPath, range: Range<u64>) -> Result<Bytes> {
@@ -312,13 +312,13 @@ impl Store for LocalStore {
                 // what asks for more than the file has gets no memory for it
                 let there =
                     if wanted < LARGE { wanted } else { wanted.min(file.metadata().map_err(fail)?.len()) };
-                let mut body = Vec::with_capacity(usize::try_from(there).unwrap_or_default());
+                let mut body = buffers::take(usize::try_from(there).unwrap_or_default());
                 Read::by_ref(&mut file).take(wanted).read_to_end(&mut body).map_err(fail)?;
                 if body.len() as u64 != wanted {
                     let reason = format!("has no bytes {}..{}: it is shorter", range.start, range.end);
                     return Err(Error::storage("get", path.to_string(), reason));
                 }
-                Ok(Bytes::from(body))
+                Ok(buffers::lent(body))
             })
             .collect()
     }

@@ -1,6 +1,7 @@
 //! Where bytes live. [`Store`] is the little that a Delta log needs: an ordered listing, reads, and put-if-absent.
 
 mod allowed;
+mod buffers;
 mod contained;
 mod credentials;
 mod folder;
@@ -26,6 +27,7 @@ mod traits;
 
 pub use allowed::ALLOWED_LOCATIONS;
 pub(crate) use allowed::AllowedLocations;
+pub(crate) use buffers::Recycling;
 pub(crate) use contained::{Contained, is_of_log};
 pub use credentials::{
     Asked, CREDENTIALS, CredentialSource, GivenCredentials, JVM_CREDENTIALS, SESSION_CREDENTIALS,

@@ -1,0 +1,427 @@
+//! The live files of one row group of a checkpoint, some at a time. It is pruned by partition values, then by statistics
+//! of what is left, then the columns of what is left are decoded.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder, MapArray, RecordBatch, StringViewArray,
+    StringViewBuilder, StructArray,
+};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute::{concat_batches, filter_record_batch};
+use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use parquet::arrow::arrow_reader::RowSelection;
+
+use super::checkpoint::CheckpointReader;
+use super::checkpoint_file::{CheckpointFile, Decoding};
+use super::columns::{FileBatch, STRING_MAP, conform, file_columns, schema_of};
+use super::stats_json::stats_json;
+use super::stream::ScanSource;
+use super::tail::without;
+use crate::error::{Error, Result};
+use crate::prune::{BoundColumn, Pruner};
+
+/// How many rows are read at once.
+pub(super) struct Sizes {
+    /// Rows of a batch: their columns fit in a cache, and the next ones find the memory that they had.
+    pub(super) batch: usize,
+    /// Rows of a turn, so few that they can be held.
+    pub(super) turn: usize,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Sizes { batch: 8 * 1024, turn: 32 * 1024 }
+    }
+}
+
+/// Rows of a batch at least.
+const LEAST_ROWS: usize = 8;
+/// One row of so many, or fewer, is few.
+const SPARSE: usize = 8;
+
+/// The request for every file.
+pub(super) struct ReadPlan {
+    pub(super) pruner: Option<Pruner>,
+    pub(super) stats: bool,
+    pub(super) extended: bool,
+    pub(super) sizes: Sizes,
+}
+
+/// A row group that is read in turns.
+pub(super) struct GroupReader {
+    /// The file of the checkpoint, and the row group.
+    place: (usize, usize),
+    /// Rows that are still to be decoded, as far as it is known.
+    left: usize,
+    reading: Option<Reading>,
+}
+
+/// What is left of a row group after pruning.
+struct Reading {
+    decoding: Decoding,
+    /// Rows of a turn.
+    turn: usize,
+    /// Whether few of the rows are read, so that their texts are copied: the pages are freed.
+    sparse: bool,
+    /// The type of `stats_parsed`, where it is handed over.
+    handed: Option<DataType>,
+    schema: SchemaRef,
+}
+
+fn failed(e: ArrowError) -> Error {
+    Error::arrow("listing the files of a checkpoint", e)
+}
+
+/// Parts of nearly the same size, none of them larger than the most; the size of the first.
+fn even(rows: usize, most: usize) -> usize {
+    rows.div_ceil(rows.div_ceil(most).max(1)).max(1)
+}
+
+impl GroupReader {
+    pub(super) fn new(checkpoint: &CheckpointReader, index: usize, group: usize) -> Self {
+        let rows = checkpoint.parquet[index].metadata().row_group(group).num_rows();
+        GroupReader { place: (index, group), left: usize::try_from(rows).unwrap_or_default(), reading: None }
+    }
+
+    /// Rows that the next turn decodes.
+    pub(super) fn next_rows(&self, plan: &ReadPlan) -> usize {
+        self.left.min(plan.sizes.turn)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The live files of the next rows. Without `parsed`, statistics are the texts alone.
+    ///
+    /// # Errors
+    /// As [`CheckpointFile::decode`]. What failed must not be asked again.
+    pub(super) fn turn(
+        &mut self,
+        plan: &ReadPlan,
+        checkpoint: &CheckpointReader,
+        source: &ScanSource,
+        parsed: Option<&Fields>,
+    ) -> Result<Vec<FileBatch>> {
+        let (index, group) = self.place;
+        let file = &checkpoint.parquet[index];
+        if self.reading.is_none() {
+            match plan.begin(file, group, source, parsed)? {
+                Some((reading, rows)) => (self.reading, self.left) = (Some(reading), rows),
+                None => self.left = 0,
+            }
+        }
+        let Some(reading) = &mut self.reading else { return Ok(Vec::new()) };
+        let (mut out, mut rows, sparse) = (Vec::new(), 0, reading.sparse);
+        while rows < reading.turn {
+            let Some(batch) = file.next(&mut reading.decoding)? else { break };
+            rows += batch.num_rows();
+            out.extend(plan.files(&batch, reading, source)?);
+        }
+        // a reader that gives fewer rows than it was asked for is at its end
+        self.left = if rows < reading.turn { 0 } else { self.left.saturating_sub(rows) };
+        if self.left == 0 {
+            self.reading = None;
+        }
+        if out.len() > 1 && sparse { joined(&out).map(|one| vec![one]) } else { Ok(out) }
+    }
+}
+
+impl ReadPlan {
+    /// Prunes a row group, and begins to decode what is left of it: that and the number of its rows, or nothing.
+    fn begin(
+        &self,
+        file: &CheckpointFile,
+        group: usize,
+        source: &ScanSource,
+        parsed: Option<&Fields>,
+    ) -> Result<Option<(Reading, usize)>> {
+        let rows = usize::try_from(file.metadata().row_group(group).num_rows()).unwrap_or_default();
+        source.counters.checkpoint_rows(rows as u64);
+        let keep = self.kept(file, group, source, rows)?;
+        let kept = keep.as_ref().map_or(rows, BooleanBuffer::count_set_bits);
+        if kept == 0 {
+            return Ok(None);
+        }
+        let columns = file_columns(self.stats, self.extended);
+        let mut wanted: Vec<Vec<&str>> = columns.iter().map(|c| vec!["add", c.field]).collect();
+        let mut fields: Vec<Arc<Field>> = schema_of(&columns).fields().iter().cloned().collect();
+        let mut handed = None;
+        if let Some(parsed) = parsed.filter(|_| self.stats)
+            && let Some(field) = file.field(&["add", "stats_parsed"])
+        {
+            wanted.push(vec!["add", "stats_parsed"]);
+            let kind = DataType::Struct(parsed.clone());
+            if !parsed.is_empty() && same_type(field.data_type(), &kind) {
+                fields.push(Arc::new(Field::new("stats_parsed", kind.clone(), true)));
+                handed = Some(kind);
+            }
+        }
+        let selection = keep.map(RowSelection::from_boolean_buffer);
+        let turn = even(kept, self.sizes.turn);
+        // of a row group with few matches, a batch has the rows of as many others
+        let batch = even(turn, (self.sizes.batch / (rows / kept).max(1)).max(LEAST_ROWS));
+        let decoding = file.start(group, &wanted, selection, batch)?;
+        let sparse = kept * SPARSE <= rows;
+        Ok(Some((Reading { decoding, turn, sparse, handed, schema: Arc::new(Schema::new(fields)) }, kept)))
+    }
+
+    /// The rows of a row group that predicates let live; none where nothing is known.
+    fn kept(
+        &self,
+        file: &CheckpointFile,
+        group: usize,
+        source: &ScanSource,
+        rows: usize,
+    ) -> Result<Option<BooleanBuffer>> {
+        let Some(pruner) = &self.pruner else { return Ok(None) };
+        let counters = &source.counters;
+        let mut keep: Option<BooleanBuffer> = None;
+        if pruner.uses_partitions()
+            && let Some((kept, adds)) = by_partition(pruner, file, group)?
+        {
+            counters.pruned_by_partition((adds - kept.count_set_bits()) as u64);
+            keep = Some(kept);
+        }
+        if pruner.uses_stats()
+            && keep.as_ref().is_none_or(|k| k.count_set_bits() > 0)
+            && let Some((kept, adds)) = by_stats(pruner, file, group, keep.as_ref(), rows)?
+        {
+            counters.pruned_by_stats((adds - kept.count_set_bits()) as u64);
+            keep = Some(kept);
+        }
+        Ok(keep)
+    }
+
+    /// The live files of decoded rows; none where none of them lives.
+    fn files(&self, rows: &RecordBatch, reading: &Reading, source: &ScanSource) -> Result<Option<FileBatch>> {
+        let Some(adds) = adds_of(rows) else { return Ok(None) };
+        let mut arrays = file_columns(self.stats, self.extended)
+            .iter()
+            .map(|c| conform(adds, c.field, &c.data_type))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(failed)?;
+        if let Some(parsed) = adds.column_by_name("stats_parsed").and_then(|p| p.as_struct_opt()) {
+            arrays[STATS] = filled(arrays[STATS].as_string_view(), parsed);
+        }
+        if let Some(handed) = &reading.handed {
+            arrays.push(conform(adds, "stats_parsed", handed).map_err(failed)?);
+        }
+        if reading.sparse {
+            for array in &mut arrays {
+                if let Some(texts) = array.as_string_view_opt() {
+                    *array = Arc::new(texts.gc());
+                }
+            }
+        }
+        let batch = RecordBatch::try_new(reading.schema.clone(), arrays).map_err(failed)?;
+        let batch = match adds.nulls() {
+            Some(valid) if valid.null_count() > 0 => {
+                filter_record_batch(&batch, &BooleanArray::new(valid.inner().clone(), None))
+                    .map_err(failed)?
+            }
+            _ => batch,
+        };
+        let batch = without(&FileBatch::new(batch), &source.tail.keys, source.location.root())?;
+        Ok((batch.num_files() > 0).then_some(batch))
+    }
+}
+
+/// The place of the statistics among the columns of a batch.
+const STATS: usize = 5;
+
+fn joined(batches: &[FileBatch]) -> Result<FileBatch> {
+    let Some(first) = batches.first() else {
+        return Err(failed(ArrowError::ComputeError("no batch".into())));
+    };
+    let all = batches.iter().map(FileBatch::record_batch);
+    concat_batches(first.record_batch().schema_ref(), all).map(FileBatch::new).map_err(failed)
+}
+
+/// Whether two types hold the same values under the same names; the name of UTC does not matter.
+fn same_type(a: &DataType, b: &DataType) -> bool {
+    match (a, b) {
+        (DataType::Struct(a), DataType::Struct(b)) => {
+            let same = |(a, b): (&Arc<Field>, &Arc<Field>)| {
+                a.name() == b.name() && same_type(a.data_type(), b.data_type())
+            };
+            a.len() == b.len() && a.iter().zip(b).all(same)
+        }
+        (DataType::Timestamp(a, from), DataType::Timestamp(b, to)) => {
+            a == b && from.is_some() == to.is_some()
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// The statistics as text, made from the struct where the text is missing.
+fn filled(text: &StringViewArray, parsed: &StructArray) -> ArrayRef {
+    if text.null_count() == 0 {
+        return Arc::new(text.clone());
+    }
+    let mut out = StringViewBuilder::with_capacity(text.len());
+    for row in 0..text.len() {
+        if text.is_valid(row) {
+            out.append_value(text.value(row));
+        } else {
+            out.append_option(stats_json(parsed, row));
+        }
+    }
+    Arc::new(out.finish())
+}
+
+fn adds_of(batch: &RecordBatch) -> Option<&StructArray> {
+    batch.column_by_name("add").and_then(|c| c.as_struct_opt())
+}
+
+fn and_valid(keep: BooleanBuffer, adds: &StructArray) -> BooleanBuffer {
+    match adds.nulls() {
+        Some(valid) if valid.null_count() > 0 => &keep & valid.inner(),
+        _ => keep,
+    }
+}
+
+/// Whether a checkpoint file has any of these columns: where it has none, nothing is known of its rows, and nothing decoded.
+fn has_any(file: &CheckpointFile, columns: &[Vec<&str>]) -> bool {
+    columns.iter().any(|c| file.field(c).is_some())
+}
+
+/// Rows that are judged by statistics at once: these fit in a cache.
+const JUDGED_ROWS: usize = 4096;
+/// Rows that are judged by partition values at once: each distinct value is judged once.
+const CODED_ROWS: usize = 64 * 1024;
+
+/// The rows of a row group that are `add`s whose partition values may match, and the number of `add`s; nothing where
+/// the file does not record it.
+fn by_partition(
+    pruner: &Pruner,
+    file: &CheckpointFile,
+    group: usize,
+) -> Result<Option<(BooleanBuffer, usize)>> {
+    // a parsed timestamp may have been read in another zone, or be INT96: the text says more
+    let timestamps = |c: &BoundColumn| c.data_type == crate::schema::DataType::Timestamp;
+    let parsed = file.field(&["add", "partitionValues_parsed"]).is_some()
+        && !pruner.partition_columns().iter().any(timestamps);
+    let columns: Vec<Vec<&str>> = if parsed {
+        let names = pruner.partition_columns().iter();
+        names
+            .filter_map(|c| Some(vec!["add", "partitionValues_parsed", c.physical.first()?.as_str()]))
+            .collect()
+    } else {
+        vec![vec!["add", "partitionValues"]]
+    };
+    let usable = parsed && columns.iter().all(|c| file.field(c).is_some());
+    let columns = if usable || !parsed { columns } else { vec![vec!["add", "partitionValues"]] };
+    if !has_any(file, &columns) {
+        return Ok(None);
+    }
+    let mut keep = BooleanBufferBuilder::new(0);
+    let mut adds = 0;
+    let mut decoding = file.start_coded(group, &columns, CODED_ROWS)?;
+    while let Some(batch) = file.next(&mut decoding)? {
+        let Some(rows) = adds_of(&batch) else { continue };
+        adds += rows.len() - rows.null_count();
+        let judged = match rows.column_by_name("partitionValues_parsed").and_then(|p| p.as_struct_opt()) {
+            Some(parsed) => pruner.by_partition_struct(parsed),
+            None => match rows.column_by_name("partitionValues").and_then(|map| map.as_map_opt()) {
+                Some(map) => pruner.by_partition_values(map),
+                None => BooleanBuffer::new_set(rows.len()),
+            },
+        };
+        keep.append_buffer(&and_valid(judged, rows));
+    }
+    Ok(Some((keep.finish(), adds)))
+}
+
+/// The rows of a row group, among those in `before`, that are `add`s whose statistics may match, and how many of
+/// `before` are `add`s; nothing where the file does not record it.
+fn by_stats(
+    pruner: &Pruner,
+    file: &CheckpointFile,
+    group: usize,
+    before: Option<&BooleanBuffer>,
+    rows: usize,
+) -> Result<Option<(BooleanBuffer, usize)>> {
+    let leaves = pruner.stats_leaves();
+    let mut columns: Vec<Vec<&str>> = Vec::new();
+    if file.field(&["add", "stats_parsed"]).is_some() {
+        for leaf in leaves {
+            for kind in ["minValues", "maxValues", "nullCount"] {
+                let mut path = vec!["add", "stats_parsed", kind];
+                path.extend(leaf.physical.iter().map(String::as_str));
+                if file.field(&path).is_some() {
+                    columns.push(path);
+                }
+            }
+        }
+    }
+    let from_struct = !columns.is_empty();
+    columns.push(if from_struct { vec!["add", "stats_parsed", "numRecords"] } else { vec!["add", "stats"] });
+    // `p = 1 OR x = 5` needs both, although partition values alone decide nothing
+    if !pruner.partition_columns().is_empty() {
+        columns.push(vec!["add", "partitionValues"]);
+    }
+    if !has_any(file, &columns) {
+        return Ok(None);
+    }
+    let selection = before.map(|k| RowSelection::from_boolean_buffer(k.clone()));
+    let mut judged = BooleanBufferBuilder::new(0);
+    let mut adds = 0;
+    let mut decoding = file.start(group, &columns, selection, JUDGED_ROWS)?;
+    while let Some(batch) = file.next(&mut decoding)? {
+        let Some(rows) = adds_of(&batch) else { continue };
+        adds += rows.len() - rows.null_count();
+        let all = and_valid(BooleanBuffer::new_set(rows.len()), rows);
+        let values = conform(rows, "partitionValues", &STRING_MAP).map_err(failed)?;
+        let values: &MapArray = values.as_map();
+        judged.append_buffer(&match rows.column_by_name("stats_parsed").and_then(|p| p.as_struct_opt()) {
+            Some(parsed) => pruner.by_stats_struct(parsed, values, &all),
+            None => {
+                let stats = conform(rows, "stats", &DataType::Utf8View).map_err(failed)?;
+                pruner.by_stats_json(stats.as_string_view(), values, &all)
+            }
+        });
+    }
+    let judged = judged.finish();
+    let Some(before) = before else { return Ok(Some((judged, adds))) };
+    // back to positions in the row group
+    let mut keep = BooleanBufferBuilder::new(rows);
+    keep.append_n(rows, false);
+    for (index, row) in before.set_indices().enumerate() {
+        if judged.value(index) {
+            keep.set_bit(row, true);
+        }
+    }
+    Ok(Some((keep.finish(), adds)))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::datatypes::TimeUnit::{Microsecond, Millisecond};
+
+    use super::*;
+
+    #[test]
+    fn types_are_the_same_by_names_types_and_zones() {
+        let of = |fields: &[(&str, DataType)]| {
+            DataType::Struct(fields.iter().map(|(n, t)| Field::new(*n, t.clone(), true)).collect())
+        };
+        let utc = |name: &str| DataType::Timestamp(Microsecond, Some(name.into()));
+        let (long, text) = (DataType::Int64, DataType::Utf8);
+        let base = of(&[("a", long.clone()), ("b", utc("UTC"))]);
+        assert!(same_type(&base, &of(&[("a", long.clone()), ("b", utc("+00:00"))])));
+        for other in [
+            of(&[("a", long.clone())]),
+            of(&[("a", long.clone()), ("c", utc("UTC"))]),
+            of(&[("b", utc("UTC")), ("a", long.clone())]),
+            of(&[("a", text), ("b", utc("UTC"))]),
+            of(&[("a", long.clone()), ("b", DataType::Timestamp(Microsecond, None))]),
+            of(&[("a", long.clone()), ("b", DataType::Timestamp(Millisecond, Some("UTC".into())))]),
+            of(&[("a", long.clone()), ("b", utc("UTC")), ("c", long)]),
+        ] {
+            assert!(!same_type(&base, &other) && !same_type(&other, &base), "{other}");
+        }
+    }
+}
