@@ -30,7 +30,7 @@ fn a_commit_that_a_listing_overlooked_is_no_gap() {
             table.commit(&[actions::add_in(&format!("late{n}"), &[("p", None)])]);
         }
         for version in [10, 11] {
-            let overlooked = Fault::Overlooked(format!("{version:020}.json"));
+            let overlooked = Fault::Overlooked(vec![format!("{version:020}.json")]);
             store.rule(Rule::new(overlooked).on(Op::ListFrom).always());
             let opened = Snapshot::open(location.clone(), At::Latest).unwrap();
             for snapshot in [opened, held.update().unwrap()] {
@@ -39,6 +39,44 @@ fn a_commit_that_a_listing_overlooked_is_no_gap() {
             let winners = winners_from(&location, 10).unwrap();
             assert_eq!(winners.iter().map(|w| w.version).collect::<Vec<_>>(), [10, 11, 12]);
             store.heal();
+        }
+    }
+}
+
+#[test]
+fn commits_that_a_slow_listing_overlooked_are_no_gap_however_many() {
+    for checkpoint in [None, Some(4), Some(50), Some(59)] {
+        let mut table = table();
+        for n in 10..=60 {
+            table.commit(&[actions::add_in(&format!("late{n}"), &[("p", None)])]);
+        }
+        if let Some(version) = checkpoint {
+            table.checkpoint(version, &CheckpointSpec::default());
+        }
+        let (store, location) = placed(&table);
+        // those that the others made while the log was listed: a few, and many
+        for overlooked in [50..52, 13..56] {
+            let listing_of = |work: &dyn Fn()| {
+                let names = overlooked.clone().map(|version| format!("{version:020}.json")).collect();
+                store.rule(Rule::new(Fault::Overlooked(names)).on(Op::ListFrom));
+                work();
+                store.heal();
+                store.forget();
+            };
+            listing_of(&|| {
+                let winners = winners_from(&location, 10).unwrap();
+                let versions: Vec<u64> = winners.iter().map(|w| w.version).collect();
+                assert_eq!(versions, Vec::from_iter(10..=60), "{overlooked:?}, {checkpoint:?}");
+            });
+            listing_of(&|| {
+                let snapshot = Snapshot::open(location.clone(), At::Latest).unwrap();
+                assert_eq!(files(&snapshot).unwrap(), expected(&table, 60), "{overlooked:?}, {checkpoint:?}");
+            });
+            let snapshot = Snapshot::open(location.clone(), At::Latest).unwrap();
+            listing_of(&|| {
+                let versions: Vec<u64> = snapshot.history(None).unwrap().iter().map(|c| c.version).collect();
+                assert_eq!(versions, Vec::from_iter((0..=60).rev()), "{overlooked:?}, {checkpoint:?}");
+            });
         }
     }
 }

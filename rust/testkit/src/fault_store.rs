@@ -47,8 +47,8 @@ pub enum Fault {
     Torn(usize),
     /// A listing lacks its last entries, this many.
     StaleList(usize),
-    /// A listing lacks the entry of this name: it passed the place before the entry was made.
-    Overlooked(String),
+    /// A listing lacks the entries of these names: it passed their places before they were made.
+    Overlooked(Vec<String>),
     /// A write or a deletion fails, and is done all the same after so many more calls, by whomever: the request was still
     /// under way. Anything else is refused.
     Late(u64),
@@ -352,7 +352,7 @@ impl FaultStore {
             |fault, mut entries| {
                 match fault {
                     Fault::StaleList(missing) => entries.truncate(entries.len().saturating_sub(*missing)),
-                    Fault::Overlooked(name) => entries.retain(|entry| entry.name != *name),
+                    Fault::Overlooked(names) => entries.retain(|entry| !names.contains(&entry.name)),
                     _ => {}
                 }
                 Ok(entries)

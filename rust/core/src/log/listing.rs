@@ -4,8 +4,8 @@ use super::{LogFile, LogFileKind, commit_name};
 use crate::error::{Error, Result};
 use crate::store::{FileMeta, Location};
 
-/// More missing commits than this are no race, but a broken log.
-const MOST_OVERLOOKED: u64 = 32;
+/// More missing commits than this are not asked for by their names: the log is listed again.
+const MOST_NAMES: u64 = 32;
 
 /// The files of the log from a version on: one listing, ordered by name.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,8 @@ impl Listing {
     /// [`Error::Storage`] when the store cannot list.
     ///
     /// # Cost
-    /// One listing request. Only where a commit is missing between others, it is asked for by its name.
+    /// One listing request. Only where commits are missing between others, they are asked for by their names, or where
+    /// these are many by another listing.
     pub fn read(location: &Location, from: u64) -> Result<Self> {
         Self::of(location, location.store().list_from(&location.log_dir(), &start(from))?, from)
     }
@@ -60,18 +61,28 @@ impl Listing {
         Listing { files: self.files, from }
     }
 
-    /// Commits after the newest checkpoint that exist, although the listing lacks them: a listing may pass the name of
-    /// one before it is written, and reach the name of the next one after that is written, too.
+    /// Commits that exist, although the listing lacks them between others, or between a checkpoint and the first one: a
+    /// listing may pass the name of a commit before it is written, and reach the name of the next one after that is
+    /// written, too. A listing that took long may lack many; what it lacks existed before the next listing begins.
     fn overlooked(&self, location: &Location) -> Result<Vec<LogFile>> {
+        let listed: BTreeSet<u64> = self.commits().map(|c| c.version).collect();
+        let (Some(oldest), Some(last)) = (listed.first().copied(), listed.last().copied()) else {
+            return Ok(Vec::new());
+        };
         let checkpoint = self.files.iter().filter(|f| f.is_checkpoint()).map(|f| f.version).max();
-        let first = checkpoint.map_or(self.from, |version| version + 1);
-        let listed: BTreeSet<u64> = self.commits().map(|c| c.version).filter(|v| *v >= first).collect();
-        let Some(last) = listed.last() else { return Ok(Vec::new()) };
-        if last + 1 - first - listed.len() as u64 > MOST_OVERLOOKED {
+        let first = checkpoint.map_or(self.from, |version| oldest.min(version.saturating_add(1)));
+        let is_missing = |version: u64| (first..last).contains(&version) && !listed.contains(&version);
+        let missing = (last - first) - (listed.len() as u64 - 1);
+        if missing > MOST_NAMES {
+            let again = location.store().list_from(&location.log_dir(), &start(first))?;
+            let files = again.into_iter().filter_map(LogFile::classify);
+            return Ok(files.filter(|f| f.kind == LogFileKind::Commit && is_missing(f.version)).collect());
+        }
+        if missing == 0 {
             return Ok(Vec::new());
         }
         let mut found = Vec::new();
-        for version in (first..*last).filter(|version| !listed.contains(version)) {
+        for version in (first..last).filter(|version| is_missing(*version)) {
             match location.store().head(&location.log_dir().join(&commit_name(version))) {
                 Ok(file) => found.extend(LogFile::classify(file)),
                 Err(Error::NotFound { .. }) => {}
