@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import PySparkException
-
 from deltaic.exceptions import CredentialsError, StorageError
 from deltaic.spark.session.kind import is_connect
 
@@ -50,6 +48,8 @@ def _hidden(spark: Any, scheme: str) -> list[str]:
     of_store = _OF_SCHEMES.get(scheme)
     if of_store is None or not is_connect(spark):
         return []
+    from pyspark.errors import PySparkException
+
     try:
         told = spark.conf.getAll
         known = [row.key for row in spark.sql("SET").collect()]
