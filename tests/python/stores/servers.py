@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -19,7 +20,6 @@ from gcs_xml import xml_api
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 BUCKET = "bucket"
 _PARTS = 9
@@ -227,7 +227,7 @@ def moto(folder: Path) -> Iterator[S3]:
     """moto, which keeps its buckets in memory and takes every signature."""
     port = free_port()
     server = S3(f"http://127.0.0.1:{port}")
-    with _running([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], port, folder):
+    with _running([sys.executable, Path(__file__).with_name("moto_server.py"), str(port)], port, folder):
         made = server.ask("PUT", f"/{BUCKET}")
         assert made.status == 200, made
         yield server
