@@ -1,5 +1,5 @@
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Literal, TypedDict, final
+from typing import Any, Final, Literal, TypeAlias, TypedDict, final
 
 __all__ = [
     "CREDENTIALS",
@@ -143,6 +143,9 @@ def write(
     uri: str, data: object, storage_options: dict[str, str], mode: str, options: _WriteOptions
 ) -> str: ...
 
+# told of files that are done, all files, and the bytes of both
+_Tell: TypeAlias = Callable[[int, int, int, int], object]
+
 class _DmlOptions(TypedDict):
     compression: str | None
     target_file_size: int | None
@@ -153,14 +156,14 @@ def delete_rows(
     table: Table,
     condition: str | None,
     options: _DmlOptions,
-    tell: Callable[[int, int, int, int], object] | None = None,
+    tell: _Tell | None = None,
 ) -> str: ...
 def update_rows(
     table: Table,
     assignments: list[tuple[str, str]],
     condition: str | None,
     options: _DmlOptions,
-    tell: Callable[[int, int, int, int], object] | None = None,
+    tell: _Tell | None = None,
 ) -> str: ...
 
 class _MergeClause(TypedDict):
@@ -181,7 +184,7 @@ def merge_rows(
     data: object,
     request: _MergeRequest,
     options: _DmlOptions,
-    tell: Callable[[int, int, int, int], object] | None = None,
+    tell: _Tell | None = None,
 ) -> str: ...
 
 class _UpsertRequest(TypedDict):
@@ -194,7 +197,7 @@ def upsert_rows(
     data: object,
     request: _UpsertRequest,
     options: _DmlOptions,
-    tell: Callable[[int, int, int, int], object] | None = None,
+    tell: _Tell | None = None,
 ) -> str: ...
 def restore(
     table: Table,
@@ -202,7 +205,7 @@ def restore(
     timestamp: int | None,
     ignore_missing_files: bool,
     user_metadata: str | None,
-    tell: Callable[[int, int, int, int], object] | None = None,
+    tell: _Tell | None = None,
 ) -> str: ...
 def rule_functions(kind: str) -> list[str]: ...
 def reset_application(table: Table, app_id: str) -> int | None: ...
@@ -213,7 +216,7 @@ def shallow_clone(
     replace: bool,
     properties: dict[str, str],
     user_metadata: str | None,
-    tell: Callable[[int, int, int, int], object] | None = None,
+    tell: _Tell | None = None,
 ) -> str: ...
 def generate_manifest(uri: str, storage_options: dict[str, str]) -> str: ...
 def verify(
@@ -222,7 +225,7 @@ def verify(
     version: int | None,
     deep: bool,
     tasks: Callable[[str, list[str], int], list[str]] | None = None,
-    tell: Callable[[int, int, int, int], object] | None = None,
+    tell: _Tell | None = None,
 ) -> str: ...
 def probe_store(uri: str, storage_options: dict[str, str]) -> str: ...
 def set_properties(
@@ -494,9 +497,7 @@ class _RangeRows(TypedDict):
 class Optimize:
     def __new__(cls, uri: str, storage_options: dict[str, str], options: _OptimizeOptions) -> Optimize: ...
     def plan(self) -> int: ...
-    def run(
-        self, route: str | None = None, tell: Callable[[int, int, int, int], object] | None = None
-    ) -> str: ...
+    def run(self, route: str | None = None, tell: _Tell | None = None) -> str: ...
     def task(self, run_bytes: int) -> str: ...
     def works(self, divided_from: int | None) -> _OptimizeWorks: ...
     def divide(self, samples: Sequence[_OptimizeSample]) -> _OptimizeRanges: ...
@@ -532,9 +533,7 @@ class _VacuumOptions(TypedDict):
 @final
 class Vacuum:
     def __new__(cls, table: Table, options: _VacuumOptions) -> Vacuum: ...
-    def run(
-        self, route: str | None = None, tell: Callable[[int, int, int, int], object] | None = None
-    ) -> str: ...
+    def run(self, route: str | None = None, tell: _Tell | None = None) -> str: ...
     def expected_files(self) -> int: ...
     def task(self) -> str: ...
     def folders(self) -> list[str]: ...
@@ -555,7 +554,7 @@ class Convert:
         user_metadata: str | None,
     ) -> Convert: ...
     def plan(self) -> int: ...
-    def run(self, tell: Callable[[int, int, int, int], object] | None = None) -> str: ...
+    def run(self, tell: _Tell | None = None) -> str: ...
     def works(self) -> list[str]: ...
     def task(self) -> str: ...
     def take(self, answers: Sequence[str]) -> list[str]: ...

@@ -121,9 +121,7 @@ def connect(closed: str) -> Iterator[Any]:
     """A session of `closed`."""
     from served_sessions import unserved
 
-    made = unserved(closed)
-    yield made
-    made.stop()
+    yield from _until_the_end(unserved(closed))
 
 
 @pytest.fixture(scope="session")
@@ -153,9 +151,7 @@ def served(admins: str) -> Iterator[Any]:
     """A session of `admins`, which does not know deltaic."""
     from served_sessions import session
 
-    made = session(admins)
-    yield made
-    made.stop()
+    yield from _until_the_end(session(admins))
 
 
 @pytest.fixture(scope="session")
@@ -165,9 +161,12 @@ def attached(stock: str) -> Iterator[Any]:
 
     import deltaic
 
-    made = deltaic.enable(session(stock))
-    yield made
-    made.stop()
+    yield from _until_the_end(deltaic.enable(session(stock)))
+
+
+def _until_the_end(session: Any) -> Iterator[Any]:
+    yield session
+    session.stop()
 
 
 def _package() -> str:

@@ -64,6 +64,21 @@ class UpdateResult:
     """What failed after the commit. The commit is not undone."""
 
 
+def dml_options(
+    compression: str | None,
+    target_file_size: int | None,
+    user_metadata: str | None,
+    app_transaction: tuple[str, int] | None,
+) -> _core._DmlOptions:
+    """How rows are written and committed, in the form of the core."""
+    return {
+        "compression": compression,
+        "target_file_size": target_file_size,
+        "user_metadata": user_metadata,
+        "app_transaction": app_transaction,
+    }
+
+
 class RowChanges(Handle):
     """The part of `Table` that deletes and updates rows."""
 
@@ -102,12 +117,7 @@ class RowChanges(Handle):
             CommitConflictError: other writers were first again and again.
             CommitStateUnknownError: the store did not say whether the commit landed. Nothing was removed.
         """
-        options: _core._DmlOptions = {
-            "compression": compression,
-            "target_file_size": target_file_size,
-            "user_metadata": user_metadata,
-            "app_transaction": app_transaction,
-        }
+        options = dml_options(compression, target_file_size, user_metadata, app_transaction)
         with followed(progress, "delete") as tell:
             done = _core.delete_rows(self._core, where, options, tell)
         self._advance()
@@ -149,12 +159,7 @@ class RowChanges(Handle):
             InvariantViolationError: a new row breaks a rule of the table.
             AppendOnlyError, UnsupportedFeatureError, CommitConflictError, CommitStateUnknownError: as for `delete`.
         """
-        options: _core._DmlOptions = {
-            "compression": compression,
-            "target_file_size": target_file_size,
-            "user_metadata": user_metadata,
-            "app_transaction": app_transaction,
-        }
+        options = dml_options(compression, target_file_size, user_metadata, app_transaction)
         with followed(progress, "update") as tell:
             done = _core.update_rows(self._core, list(set.items()), where, options, tell)
         self._advance()

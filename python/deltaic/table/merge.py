@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic import _core
 from deltaic.identifiers import quoted
 from deltaic.progress import followed
+from deltaic.table.dml import dml_options
 from deltaic.table.handle import Handle
 
 if TYPE_CHECKING:
@@ -203,12 +204,7 @@ class MergesRows(Handle):
                 (f"{quoted(target_alias)}.{quoted(c)}", f"{quoted(source_alias)}.{quoted(c)}") for c in on
             ]
             on = " AND ".join(f"{left} = {right}" for left, right in both)
-        options: _core._DmlOptions = {
-            "compression": compression,
-            "target_file_size": target_file_size,
-            "user_metadata": user_metadata,
-            "app_transaction": app_transaction,
-        }
+        options = dml_options(compression, target_file_size, user_metadata, app_transaction)
 
         def run(
             request: _core._MergeRequest,
@@ -270,12 +266,7 @@ class MergesRows(Handle):
             "order_by": _listed(order_by or []),
             "with_schema_evolution": with_schema_evolution,
         }
-        options: _core._DmlOptions = {
-            "compression": compression,
-            "target_file_size": target_file_size,
-            "user_metadata": user_metadata,
-            "app_transaction": app_transaction,
-        }
+        options = dml_options(compression, target_file_size, user_metadata, app_transaction)
         with followed(progress, "upsert") as tell:
             done = _core.upsert_rows(self._core, source, request, options, tell)
         return self._done(done)
