@@ -65,17 +65,18 @@ fn place(hash: u64, words: usize) -> (usize, u64) {
     ((hash >> 6) as usize & (words - 1), 1 << (hash & 63))
 }
 
-/// Bytes of the end of a path: two that an escape before the marked ones may need, those that are marked, which hold most of
-/// what differs between names of files, and an extension.
-const END: usize = 42;
+/// Bytes of the end of a path: those that are marked, which hold most of what differs between names of files, and an extension.
+const END: usize = 40;
 const EXTENSION: usize = 8;
+/// Digits of an escape that may reach into the last bytes of a path from before.
+const DIGITS: usize = 2;
 
 /// A number from the end of a path. It is no hash that withstands an attack: a false hit costs a look-up.
 #[inline]
 fn mark(end: &[u8; END]) -> u64 {
     const FACTORS: [u64; 4] =
         [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
-    let (words, _) = end[2..END - EXTENSION].as_chunks::<8>();
+    let (words, _) = end[..END - EXTENSION].as_chunks::<8>();
     let mut all = 0;
     for (word, factor) in words.iter().zip(FACTORS) {
         all = (all ^ u64::from_le_bytes(*word)).wrapping_mul(factor);
@@ -95,13 +96,13 @@ fn end_of(written: &str) -> Option<&[u8; END]> {
     const SLASHES: u64 = eight(b'/');
     // a byte of the result has its highest bit where that of the argument is zero
     let zeros = |x: u64| x.wrapping_sub(eight(1)) & !x & eight(0x80);
-    let end: &[u8; END] = written.as_bytes().last_chunk()?;
-    let (words, _) = end.as_chunks::<8>();
-    let changes = words.iter().chain(end.last_chunk::<8>()).fold(0, |any, word| {
+    let with_digits: &[u8; DIGITS + END] = written.as_bytes().last_chunk()?;
+    let (words, _) = with_digits.as_chunks::<8>();
+    let changes = words.iter().chain(with_digits.last_chunk::<8>()).fold(0, |any, word| {
         let word = u64::from_le_bytes(*word);
         any | zeros(word ^ ESCAPES) | zeros(word ^ SLASHES)
     });
-    (changes == 0).then_some(end)
+    if changes == 0 { with_digits.last_chunk() } else { None }
 }
 
 /// Layers beyond this number are merged, so that a probe stays a few look-ups.
@@ -223,6 +224,17 @@ mod tests {
                 let Ok(key) = key(path, None, &root) else { continue };
                 prop_assert!(!keys.contains(&key) || keys.may_hold(path), "{}", path);
             }
+        }
+    }
+
+    #[test]
+    fn an_escape_before_the_end_makes_the_key_shorter_than_the_path() {
+        let root = ObjectPath::new("memory://", "/t");
+        for length in END - 4..END + 4 {
+            let path = format!("%20{}", "x".repeat(length));
+            let mut keys = KeyLayer::default();
+            keys.insert(key(&path, None, &root).unwrap(), false);
+            assert!(keys.finish().may_hold(&path), "{path}");
         }
     }
 
