@@ -21,5 +21,5 @@ pub use options::{DeleteDone, DmlOptions, MergeDone, UpdateDone};
 pub(crate) use removal::{Removed, candidates, check_removable, claim, millis, remove_rows, rows_of};
 pub(crate) use rewrite::{Change, rewrite};
 pub use select::{SelectedRows, implied_predicate, select};
-pub(crate) use touched::{Touched, bytes_of, find};
+pub(crate) use touched::{Touched, find, in_each};
 pub(crate) use vectors::{Marked, mark};

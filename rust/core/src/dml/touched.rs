@@ -63,20 +63,28 @@ pub(crate) fn find(
     candidates: Vec<Add>,
 ) -> Result<Vec<Touched>> {
     let scan = condition.scan()?;
+    let found = in_each(attempt, candidates, |add| look(attempt, &scan, condition, add))?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// What a look into each of these files finds, in their order. The files are counted as they are looked into.
+///
+/// # Errors
+/// The first one of a look.
+pub(crate) fn in_each<T: Send>(
+    attempt: &DmlAttempt,
+    files: Vec<Add>,
+    look: impl Fn(Add) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     let progress = attempt.plan.location.progress();
-    progress.expect(candidates.len() as u64, bytes_of(&candidates));
-    let look = |add: Add| {
+    progress.expect(files.len() as u64, files.iter().map(|file| file.size.unsigned_abs()).saturating_sum());
+    let counted = |add: Add| {
         let bytes = add.size.unsigned_abs();
-        let found = look(attempt, &scan, condition, add).transpose();
+        let found = look(add);
         progress.done(1, bytes);
         found
     };
-    runtime::pool()?.install(|| candidates.into_par_iter().filter_map(look).collect())
-}
-
-/// The bytes of these files.
-pub(crate) fn bytes_of(files: &[Add]) -> u64 {
-    files.iter().map(|file| file.size.unsigned_abs()).saturating_sum()
+    runtime::pool()?.install(|| files.into_par_iter().map(counted).collect())
 }
 
 fn look(

@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use super::{LogFile, LogFileKind, commit_name};
 use crate::error::{Error, Result};
 use crate::store::{FileMeta, Location};
@@ -65,24 +63,25 @@ impl Listing {
     /// listing may pass the name of a commit before it is written, and reach the name of the next one after that is
     /// written, too. A listing that took long may lack many; what it lacks existed before the next listing begins.
     fn overlooked(&self, location: &Location) -> Result<Vec<LogFile>> {
-        let listed: BTreeSet<u64> = self.commits().map(|c| c.version).collect();
-        let (Some(oldest), Some(last)) = (listed.first().copied(), listed.last().copied()) else {
-            return Ok(Vec::new());
-        };
+        let Some(oldest) = self.commits().next().map(|c| c.version) else { return Ok(Vec::new()) };
         let checkpoint = self.files.iter().filter(|f| f.is_checkpoint()).map(|f| f.version).max();
         let first = checkpoint.map_or(self.from, |version| oldest.min(version.saturating_add(1)));
-        let is_missing = |version: u64| (first..last).contains(&version) && !listed.contains(&version);
-        let missing = (last - first) - (listed.len() as u64 - 1);
+        let (mut next, mut gaps) = (first, Vec::new());
+        for version in self.commits().map(|c| c.version) {
+            if next < version {
+                gaps.push(next..version);
+            }
+            next = version.saturating_add(1);
+        }
+        let missing = gaps.iter().map(|gap| gap.end - gap.start).fold(0, u64::saturating_add);
         if missing > MOST_NAMES {
             let again = location.store().list_from(&location.log_dir(), &start(first))?;
             let files = again.into_iter().filter_map(LogFile::classify);
-            return Ok(files.filter(|f| f.kind == LogFileKind::Commit && is_missing(f.version)).collect());
-        }
-        if missing == 0 {
-            return Ok(Vec::new());
+            let in_gap = |version: u64| gaps.iter().any(|gap| gap.contains(&version));
+            return Ok(files.filter(|f| f.kind == LogFileKind::Commit && in_gap(f.version)).collect());
         }
         let mut found = Vec::new();
-        for version in (first..last).filter(|version| is_missing(*version)) {
+        for version in gaps.into_iter().flatten() {
             match location.store().head(&location.log_dir().join(&commit_name(version))) {
                 Ok(file) => found.extend(LogFile::classify(file)),
                 Err(Error::NotFound { .. }) => {}

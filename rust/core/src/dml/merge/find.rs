@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, UInt32Array};
 use arrow::compute::take;
-use rayon::prelude::*;
 use roaring::{RoaringBitmap, RoaringTreemap};
 
 use super::bound::BoundMerge;
@@ -13,11 +12,10 @@ use super::shown::shown;
 use super::source::MergeSource;
 use crate::actions::{Add, FilePath};
 use crate::deletion_vector::DeletionVector;
-use crate::dml::{DmlAttempt, Touched, bytes_of};
+use crate::dml::{DmlAttempt, Touched, in_each};
 use crate::error::{Error, Result, condition};
 use crate::expr::Evaluator;
 use crate::scan::{PositionedRows, ReadRequest, RowScan};
-use crate::store::runtime;
 
 /// Pairs of rows that are compared at once.
 const PAIRS: usize = 32 << 10;
@@ -87,16 +85,7 @@ pub(super) fn find(
         None => scan,
     };
     let look = Look { attempt, merge, source, scan: Arc::new(scan) };
-    let progress = plan.location.progress();
-    progress.expect(candidates.len() as u64, bytes_of(&candidates));
-    let at = |add: Add| {
-        let bytes = add.size.unsigned_abs();
-        let looked = look.at(add);
-        progress.done(1, bytes);
-        looked
-    };
-    let looked: Vec<Looked> =
-        runtime::pool()?.install(|| candidates.into_par_iter().map(at).collect::<Result<_>>())?;
+    let looked: Vec<Looked> = in_each(attempt, candidates, |add| look.at(add))?;
     let mut found = Found::default();
     for one in looked {
         if let Some((touched, acted)) = one.file {
