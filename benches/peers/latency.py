@@ -2,6 +2,7 @@
 """What a store that is far away costs, on deltaic and deltalake: each request waits before it reaches a server of S3.
 
     python benches/peers/latency.py [--delay 0.03] [--files 100000] [--commits 20] [--writers 16] [--appends 5]
+        [--kernel]
 
 The server is versitygw, as the tests of stores build it, behind a relay. Each measure is a process of its own, except
 that the second of a pair shows what a process has kept. See benches/README.md.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -26,6 +28,7 @@ sys.path[:0] = [str(STORES), str(STORES.parent)]
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+ROOT = STORES.parents[2]
 ENGINES = ("deltaic", "deltalake")
 
 
@@ -96,6 +99,25 @@ def answer(process: subprocess.Popen[str]) -> Any:
     return json.loads(said.splitlines()[-1])
 
 
+def kernel() -> Path:
+    """The program of delta_kernel, built."""
+    target = ROOT / "target" / "peers" / "build"
+    build = ["cargo", "build", "--release", "--quiet", "--target-dir", str(target)]
+    subprocess.run(build, cwd=ROOT / "benches" / "peers" / "kernel", check=True)
+    return target / "release" / "peer-kernel"
+
+
+def of_kernel(program: Path, uri: str, mode: str, options: dict[str, str]) -> list[int]:
+    """Milliseconds of the first and the second time with one engine of delta_kernel."""
+    lines = "\n".join(f"{key}={value}" for key, value in options.items())
+    environment = {**os.environ, "STORE_OPTIONS": lines, "RUNS": "2"}
+    said = subprocess.run(
+        [program, uri, mode], env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    took: list[int] = json.loads(said.stdout)["ms"]
+    return took
+
+
 def large_table(folder: Path, files: int) -> None:
     """A table of so many files, none of which exists, with a checkpoint."""
     import deltaic
@@ -147,6 +169,7 @@ def measure(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     import deltaic
 
     found = []
+    program = kernel() if options.kernel else None
     with servers.versitygw(folder / "server") as s3, waves.delayed(s3.endpoint, options.delay) as relay:
         data = folder / "server" / "data" / servers.BUCKET
         large_table(folder / "large", options.files)
@@ -188,6 +211,17 @@ def measure(options: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
                     },
                 }
             )
+        if program:
+            # it reads only: the table that deltaic has appended to
+            found.append(
+                {
+                    "engine": "delta_kernel",
+                    "open ms": of_kernel(program, f"s3://{servers.BUCKET}/deltaic", "snap", store),
+                    f"list {options.files} ms": of_kernel(
+                        program, f"s3://{servers.BUCKET}/large", "list", store
+                    ),
+                }
+            )
     return found
 
 
@@ -201,6 +235,9 @@ def main() -> None:
     parser.add_argument("--commits", type=int, default=20, help="of one process, one a second")
     parser.add_argument("--writers", type=int, default=16)
     parser.add_argument("--appends", type=int, default=5, help="of each writer")
+    parser.add_argument(
+        "--kernel", action="store_true", help="also delta_kernel, to open and to list; it is built first"
+    )
     parser.add_argument("--work", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:

@@ -51,7 +51,9 @@ WARM = 0.001
 class Process:
     """An engine, by request and answer."""
 
-    def __init__(self, name: str, folder: Path, options: argparse.Namespace) -> None:
+    def __init__(
+        self, name: str, folder: Path, options: argparse.Namespace, program: str = "spark_engine.py"
+    ) -> None:
         folder.mkdir()
         python = options.spark_python
         environment = {**os.environ, "PYSPARK_PYTHON": python, "PYSPARK_DRIVER_PYTHON": python}
@@ -60,7 +62,7 @@ class Process:
         environment.pop("SPARK_HOME", None)
         if name == "delta-spark":
             environment["PYTHONPATH"] = str(options.delta_package)
-        command = [python, str(Path(__file__).with_name("spark_engine.py")), name, str(folder)]
+        command = [python, str(Path(__file__).with_name(program)), name, str(folder)]
         jars = ":".join(sorted(map(str, options.jars.glob("*.jar"))))
         self._name = name
         self._process = subprocess.Popen(
@@ -87,10 +89,11 @@ class Process:
         self._process.wait(timeout=60)
 
 
-def many_files(folder: Path, files: int) -> None:
+def many_files(folder: Path, files: int, values: int = 1) -> None:
     """A table of files of one row, added by a hundred commits, with a checkpoint of the ninetieth.
 
-    The files are links to a few, and the log names them by absolute paths: a copy of the log is a table of its own.
+    `id` takes so many values, from 1 on, each in as many files as the others. The files are links to a few, and the log
+    names them by absolute paths: a copy of the log is a table of its own.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -100,16 +103,16 @@ def many_files(folder: Path, files: int) -> None:
     deltaic.write(folder, pa.schema([("id", pa.int64())]).empty_table())
     data = folder / "data"
     data.mkdir()
-    stats = json.dumps(
-        {"numRecords": 1, "minValues": {"id": 1}, "maxValues": {"id": 1}, "nullCount": {"id": 0}}
-    )
-    written, source = 0, data
+    written = 0
     for version in range(1, COMMITS + 1):
         lines = []
         while written < files * version // COMMITS:
-            if written % LINKS == 0:
-                source = data / f"source-{written}"
-                pq.write_table(pa.table({"id": [1]}), source)
+            value = 1 + written % values
+            source = data / f"source-{value}-{written // LINKS}"
+            if not source.exists():
+                pq.write_table(pa.table({"id": [value]}), source)
+            bounds = {"minValues": {"id": value}, "maxValues": {"id": value}}
+            stats = json.dumps({"numRecords": 1, **bounds, "nullCount": {"id": 0}})
             file = data / f"{written}.parquet"
             file.hardlink_to(source)
             add = {"path": file.as_uri(), "partitionValues": {}, "size": source.stat().st_size}
@@ -177,17 +180,9 @@ def show(results: dict[str, Any]) -> None:
         print(f"{work:20}", *(f"{text:>12}" for text in texts))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--scale", type=float, default=1, help="1 is 20 million rows")
-    parser.add_argument("--repeat", type=int, default=2, help="the best run counts")
-    parser.add_argument("--only", action="append", choices=[*WORK], help="one piece of work; may be repeated")
-    parser.add_argument("--memory", default="4g", help="of each of the two JVMs")
-    parser.add_argument(
-        "--folder", type=Path, help="where tables are made and deleted; about 10 GB at scale 1"
-    )
+def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The options of a bench, and those of every bench beside delta-spark."""
+    parser.add_argument("--memory", default="4g", help="of each JVM")
     parser.add_argument("--spark-python", default=sys.executable, help="Python with the PySpark of the JARs")
     parser.add_argument("--jars", type=Path, default=CACHE / "jars-4.4.0")
     parser.add_argument("--delta-package", type=Path, default=CACHE / "delta-spark-4.4.0")
@@ -198,6 +193,20 @@ def main() -> None:
             f"delta-spark is not in {options.jars} and {options.delta_package}: run the tests in"
             " tests/python/interop, which fetch it, or give --jars and --delta-package"
         )
+    return options
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--scale", type=float, default=1, help="1 is 20 million rows")
+    parser.add_argument("--repeat", type=int, default=2, help="the best run counts")
+    parser.add_argument("--only", action="append", choices=[*WORK], help="one piece of work; may be repeated")
+    parser.add_argument(
+        "--folder", type=Path, help="where tables are made and deleted; about 10 GB at scale 1"
+    )
+    options = parsed(parser)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         results = measure(options, options.only or [*WORK], Path(folder))
     if options.json:

@@ -23,6 +23,11 @@ def in_json(text: str) -> str:
     return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def counted(count: int, noun: str) -> str:
+    """So many of what the noun names, whose plural ends in s: `1 file`, `2,000 files`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def size(count: int) -> str:
     """Bytes in the unit that reads best."""
     amount, units = float(count), iter(("B", "KiB", "MiB", "GiB", "TiB"))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deltaic.printable import size
+from deltaic.printable import counted, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,8 @@ class Progress:
     """Bytes of all files; 0 where the operation does not know them."""
 
     def __str__(self) -> str:
-        return f"{self.files:,} files, {size(self.bytes)}" if self.bytes else f"{self.files:,} files"
+        files = counted(self.files, "file")
+        return f"{files}, {size(self.bytes)}" if self.bytes else files
 
 
 @contextmanager
@@ -93,7 +94,7 @@ def bar(console: Console, what: str) -> Iterator[Callable[[Progress], object]]:
 
 
 def _text(reached: Progress) -> str:
-    files = f"{reached.files:,} of {reached.all_files:,} files"
+    files = f"{reached.files:,} of {counted(reached.all_files, 'file')}"
     if reached.all_bytes:
         return f"{files}, {size(reached.bytes)} of {size(reached.all_bytes)}"
     return f"{files}, {size(reached.bytes)}" if reached.bytes else files

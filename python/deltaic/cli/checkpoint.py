@@ -8,6 +8,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import table_command
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -24,5 +25,7 @@ def checkpoint(table: Table, *, as_json: bool) -> None:
     elif done.existed:
         click.echo(f"{done.name} exists already")
     else:
-        sidecars = f", {done.sidecars_reused:,} sidecars taken over" if done.sidecars_reused else ""
-        click.echo(f"{done.name}: {done.files:,} files, {output.size(done.written)} written{sidecars}")
+        sidecars = f", {counted(done.sidecars_reused, 'sidecar')} taken over" if done.sidecars_reused else ""
+        click.echo(
+            f"{done.name}: {counted(done.files, 'file')}, {output.size(done.written)} written{sidecars}"
+        )

@@ -9,6 +9,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import confirm, dry_run_option, newest_command, yes_option
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -33,7 +34,7 @@ def clean_log(table: Table, *, dry_run: bool, yes: bool, as_json: bool) -> None:
         for file in done.deleted:
             output.line(file)
         what = "would be deleted" if dry_run else "deleted"
-        output.console().print(f"{len(done.deleted):,} files {what}", style="dim")
+        output.console().print(f"{counted(len(done.deleted), 'file')} {what}", style="dim")
     for name, reason in done.failed:
         output.line(f"deltaic: not deleted: {name}: {reason}", err=True)
     if done.failed:

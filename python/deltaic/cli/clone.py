@@ -9,6 +9,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import pairs, table_command
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -30,5 +31,5 @@ def clone(table: Table, *, target: str, replace: bool, properties: dict[str, str
         return
     output.line(
         f"version {done.version} of {done.uri} is version {done.source_version} of {table.uri}: "
-        f"{done.files:,} files, {output.size(done.bytes)}"
+        f"{counted(done.files, 'file')}, {output.size(done.bytes)}"
     )

@@ -8,6 +8,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import table_command
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -26,4 +27,6 @@ def compact_log(table: Table, *, start: int, end: int | None, as_json: bool) -> 
     elif done.existed:
         click.echo(f"{done.name} exists already")
     else:
-        click.echo(f"{done.name}: {done.kept:,} of {done.actions:,} actions, {output.size(done.bytes)}")
+        click.echo(
+            f"{done.name}: {done.kept:,} of {counted(done.actions, 'action')}, {output.size(done.bytes)}"
+        )

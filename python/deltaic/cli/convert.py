@@ -9,6 +9,7 @@ import click
 import deltaic
 from deltaic.cli import output
 from deltaic.cli.options import confirm, location_command, pairs, yes_option
+from deltaic.printable import counted
 
 
 @click.command(short_help="Turn the Parquet files of a folder into a table.")
@@ -48,4 +49,4 @@ def convert(
     elif done.existed:
         output.line(f"{uri} is a Delta table already, at version {done.version}")
     else:
-        click.echo(f"{done.files:,} files, {done.rows:,} rows, {output.size(done.bytes)}")
+        click.echo(f"{counted(done.files, 'file')}, {counted(done.rows, 'row')}, {output.size(done.bytes)}")

@@ -9,6 +9,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import confirm, newest_command, yes_option
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -30,6 +31,6 @@ def delete(table: Table, *, where: str | None, user_metadata: str | None, yes: b
     elif done.version is None:
         click.echo("no row matches: nothing was committed")
     else:
-        rows = "all rows" if done.deleted_rows is None else f"{done.deleted_rows:,} rows"
-        where_from = f" of {done.removed_files:,} files" if done.deleted_rows is None else ""
+        rows = "all rows" if done.deleted_rows is None else counted(done.deleted_rows, "row")
+        where_from = f" of {counted(done.removed_files, 'file')}" if done.deleted_rows is None else ""
         click.echo(f"version {done.version}: {rows}{where_from} deleted")

@@ -9,6 +9,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import location_command, pager_option
+from deltaic.printable import counted
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _show(console: Console, found: dict[str, Any], *, files: bool) -> None:
         console.print(grid)
     for sign, kind in (("+", "added"), ("-", "removed"), ("~", "changed")):
         bytes_of = sum(file["size"] for file in moved[kind])
-        console.print(f"{sign} {len(moved[kind]):,} files {kind}, {output.size(bytes_of)}")
+        console.print(f"{sign} {counted(len(moved[kind]), 'file')} {kind}, {output.size(bytes_of)}")
         if files:
             for file in moved[kind]:
                 console.print("  ", output.cell(file["path"]), sep="")

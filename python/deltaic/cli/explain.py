@@ -8,6 +8,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import pager_option, table_command
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,7 +63,7 @@ def _show(console: Console, found: dict[str, Any]) -> None:
 
 
 def _totals(found: dict[str, Any]) -> str:
-    return f"{found['files']:,} files ({output.size(found['bytes'])})"
+    return f"{counted(found['files'], 'file')} ({output.size(found['bytes'])})"
 
 
 def _why(file: dict[str, Any]) -> str:
@@ -87,7 +88,7 @@ def _facts(file: dict[str, Any]) -> str | None:
         found.append(f"{name}: {', '.join(bounds) or 'nothing'}")
     rows = file["num_records"]
     if found and rows is not None:
-        found.append(f"{rows:,} rows")
+        found.append(counted(rows, "row"))
     return "; ".join(found) or None
 
 

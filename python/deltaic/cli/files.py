@@ -10,6 +10,7 @@ import click
 from deltaic import times
 from deltaic.cli import output
 from deltaic.cli.options import pager_option, table_command
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -44,7 +45,9 @@ def files(table: Table, *, where: str | None, stats: bool, limit: int | None, as
     pruned = log["files_pruned_by_partition"] + log["files_pruned_by_stats"]
     with output.page() as console:
         console.print(grid)
-        console.print(f"{grid.row_count:,} files" + (f", {pruned:,} pruned" if where else ""), style="dim")
+        console.print(
+            counted(grid.row_count, "file") + (f", {pruned:,} pruned" if where else ""), style="dim"
+        )
 
 
 def _row(file: dict[str, Any], *, stats: bool) -> list[Any]:

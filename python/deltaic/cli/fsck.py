@@ -10,6 +10,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import confirm, newest_command, yes_option
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -34,7 +35,11 @@ def fsck(table: Table, *, dry_run: bool, yes: bool, as_json: bool) -> None:
         for path in [*done.missing, *done.missing_vectors]:
             output.line(path)
         what = "missing" if done.version is None else f"removed from the log by version {done.version}"
-        vectors = f", {len(done.missing_vectors):,} deletion vectors missing" if done.missing_vectors else ""
-        output.console().print(f"{len(done.missing):,} files {what}{vectors}", style="dim")
+        vectors = (
+            f", {counted(len(done.missing_vectors), 'deletion vector')} missing"
+            if done.missing_vectors
+            else ""
+        )
+        output.console().print(f"{counted(len(done.missing), 'file')} {what}{vectors}", style="dim")
     if done.missing_vectors or (done.missing and done.version is None):
         sys.exit(1)

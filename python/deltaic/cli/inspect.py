@@ -9,6 +9,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import pager_option, table_command
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -41,10 +42,15 @@ def inspect(table: Table, *, as_json: bool) -> None:
         ("properties", metadata["configuration"]),
         ("files", f"{files['files']:,}"),
         ("bytes", output.size(files["bytes"])),
-        ("deletion vectors", f"{files['deletion_vectors']:,}, deleting {files['deleted_rows']:,} rows"),
+        (
+            "deletion vectors",
+            f"{files['deletion_vectors']:,}, deleting {counted(files['deleted_rows'], 'row')}",
+        ),
     ]
     log = found["report"]
-    rows.append(("log", f"{log['gets']:,} reads, {output.size(log['bytes'])}, open {log['open_ms']:.1f} ms"))
+    rows.append(
+        ("log", f"{counted(log['gets'], 'read')}, {output.size(log['bytes'])}, open {log['open_ms']:.1f} ms")
+    )
     rows.extend(("ignored", line) for line in log["fallbacks"])
     with output.page() as console:
         console.print(output.facts(rows))

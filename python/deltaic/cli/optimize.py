@@ -9,6 +9,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import newest_command
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -78,9 +79,9 @@ def optimize(
     if as_json:
         output.print_json(asdict(done))
     elif done.version is None:
-        click.echo(f"nothing to do: {done.considered_files:,} files need no change")
+        click.echo(f"nothing to do: of {counted(done.considered_files, 'file')} none needs a change")
     else:
         click.echo(
-            f"version {done.version}: {done.removed_files:,} files became {done.added_files:,}, "
+            f"version {done.version}: {counted(done.removed_files, 'file')} became {done.added_files:,}, "
             f"{output.size(done.removed_bytes)} became {output.size(done.added_bytes)}"
         )

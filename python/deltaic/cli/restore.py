@@ -9,6 +9,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import confirm, table_command, yes_option
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -33,5 +34,5 @@ def restore(table: Table, *, ignore_missing_files: bool, yes: bool, as_json: boo
         return
     click.echo(
         f"version {done.version} is version {done.restored_version} again: "
-        f"{done.restored_files:,} files came back, {done.removed_files:,} left"
+        f"{counted(done.restored_files, 'file')} came back, {done.removed_files:,} left"
     )

@@ -12,6 +12,7 @@ import click
 from deltaic.cli import output
 from deltaic.cli.options import pager_option, table_command
 from deltaic.file_statistics import leaves, partition_value
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -63,10 +64,10 @@ def stats(table: Table, *, where: str | None, as_json: bool) -> None:
             *(output.cell(column[name]) for name in ("min", "max", "nulls")),
             f"{column['files']:,}",
         )
-    rows = "an unknown number of" if found["rows"] is None else f"{found['rows']:,}"
+    rows = "an unknown number of rows" if found["rows"] is None else counted(found["rows"], "row")
     with output.page() as console:
         console.print(grid)
-        console.print(f"{found['files']:,} files, {rows} rows", style="dim")
+        console.print(f"{counted(found['files'], 'file')}, {rows}", style="dim")
 
 
 def _stats(table: Table, where: str | None, advance: Any) -> dict[str, Any]:

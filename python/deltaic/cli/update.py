@@ -9,6 +9,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import newest_command, pairs
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -43,4 +44,4 @@ def update(
     elif done.version is None:
         click.echo("no row matches: nothing was committed")
     else:
-        click.echo(f"version {done.version}: {done.updated_rows:,} rows updated")
+        click.echo(f"version {done.version}: {counted(done.updated_rows, 'row')} updated")

@@ -10,6 +10,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import confirm, dry_run_option, newest_command, yes_option
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from deltaic.table import Table
@@ -52,7 +53,9 @@ def vacuum(
         for file in done.files:
             output.line(file)
         what = "would be deleted" if dry_run else "deleted"
-        output.console().print(f"{len(done.files):,} files {what}, {output.size(done.bytes)}", style="dim")
+        output.console().print(
+            f"{counted(len(done.files), 'file')} {what}, {output.size(done.bytes)}", style="dim"
+        )
     for path, reason in done.failed:
         output.line(f"deltaic: not deleted: {path}: {reason}", err=True)
     if done.failed:

@@ -9,6 +9,7 @@ import click
 
 from deltaic.cli import output
 from deltaic.cli.options import location_command
+from deltaic.printable import counted
 from deltaic.table.verify import verify as verify_table
 
 
@@ -33,16 +34,16 @@ def verify(
         if report.more_findings:
             click.echo(f"… and {report.more_findings:,} more")
         looked_at = (
-            f"versions {report.first_version} to {report.version}: {report.commits:,} commits, "
-            f"{report.checkpoints:,} checkpoints, {report.compacted_files:,} compacted files, "
-            f"{report.checksums:,} checksums, {report.files:,} files, "
-            f"{report.deletion_vectors:,} deletion vectors"
+            f"versions {report.first_version} to {report.version}: {counted(report.commits, 'commit')}, "
+            f"{counted(report.checkpoints, 'checkpoint')}, {counted(report.compacted_files, 'compacted file')}, "
+            f"{counted(report.checksums, 'checksum')}, {counted(report.files, 'file')}, "
+            f"{counted(report.deletion_vectors, 'deletion vector')}"
         )
         output.console().print(looked_at, style="dim")
         verdict = (
             "no problem was found"
             if report.ok
-            else f"{len(report.findings) + report.more_findings:,} findings"
+            else counted(len(report.findings) + report.more_findings, "finding")
         )
         output.console().print(verdict)
     if not report.ok:

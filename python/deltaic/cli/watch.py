@@ -12,6 +12,7 @@ from deltaic.cli import output
 from deltaic.cli.log import also
 from deltaic.cli.options import newest_command
 from deltaic.exceptions import NotFoundError
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,9 +90,9 @@ def _line(commit: dict[str, Any]) -> str:
     when = output.cell(None if millis is None else times.from_millis(millis)).plain
     parts = [f"{commit['version']:>6}", when, info.get("operation") or "-"]
     if commit["adds"]:
-        parts.append(f"+{commit['adds']:,} files ({output.size(commit['addedBytes'])})")
+        parts.append(f"+{counted(commit['adds'], 'file')} ({output.size(commit['addedBytes'])})")
     if commit["removes"]:
-        parts.append(f"-{commit['removes']:,} files ({output.size(commit['removedBytes'])})")
+        parts.append(f"-{counted(commit['removes'], 'file')} ({output.size(commit['removedBytes'])})")
     parts += also(commit)
     if info.get("engineInfo"):
         parts.append(f"by {info['engineInfo']}")

@@ -12,6 +12,7 @@ import deltaic
 from deltaic.cli import output, sources
 from deltaic.cli.options import pairs
 from deltaic.exceptions import TableNotFoundError
+from deltaic.printable import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +94,8 @@ def report(done: WriteResult, *, as_json: bool) -> None:
     elif done.skipped:
         click.echo(f"nothing to write: the table is at version {done.version}")
     else:
-        removed = f", {done.removed:,} files out" if done.removed else ""
+        removed = f", {counted(done.removed, 'file')} out" if done.removed else ""
         click.echo(
-            f"version {done.version}: {done.rows:,} rows, {output.size(done.bytes)} in {done.files:,} files{removed}"
+            f"version {done.version}: {counted(done.rows, 'row')}, {output.size(done.bytes)} "
+            f"in {counted(done.files, 'file')}{removed}"
         )

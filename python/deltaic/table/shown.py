@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deltaic import html
-from deltaic.printable import size
+from deltaic.printable import counted, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ class History(list[dict[str, Any]]):
     def _repr_html_(self) -> str:
         headings = ("version", "timestamp", "operation", "parameters", "metrics", "engine")
         rows = ([commit.get(name) for name in _VERSION] for commit in self)
-        return html.page(f"{len(self):,} commits", html.grid(headings, rows))
+        return html.page(counted(len(self), "commit"), html.grid(headings, rows))
 
 
 class Report(dict[str, Any]):
@@ -101,7 +101,7 @@ def table_html(
 
 
 def _totals(found: dict[str, Any]) -> str:
-    return f"{found['files']:,} files, {size(found['bytes'])}"
+    return f"{counted(found['files'], 'file')}, {size(found['bytes'])}"
 
 
 def _files(files: Iterable[dict[str, Any]]) -> Iterator[tuple[object, ...]]:

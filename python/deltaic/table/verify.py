@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from deltaic import _core, html
 from deltaic.credentials import with_credentials
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.printable import counted
 from deltaic.progress import followed
 from deltaic.table.uri import place
 
@@ -97,7 +98,7 @@ class VerifyReport:
         if self.more_findings:
             shown.append(html.note(f"… and {self.more_findings:,} more were not kept"))
         verdict = (
-            "no problem was found" if self.ok else f"{len(self.findings) + self.more_findings:,} findings"
+            "no problem was found" if self.ok else counted(len(self.findings) + self.more_findings, "finding")
         )
         return html.page(f"Versions {self.first_version} to {self.version}: {verdict}", *shown)
 

@@ -134,7 +134,7 @@ class TestCommands:
     def test_fsck(self, root):
         for file in deltaic.Table(root).file_list():
             (root / file["path"]).unlink()
-        assert "1 files missing" in run("fsck", root, "--dry-run", code=1)
+        assert "1 file missing" in run("fsck", root, "--dry-run", code=1)
         assert json.loads(run("fsck", root, "--yes", "--json"))["version"] == 2
         assert "0 files missing" in run("fsck", root)
 

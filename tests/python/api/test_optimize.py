@@ -56,7 +56,7 @@ def test_a_condition_and_sizes(root):
 def test_the_command_line(root):
     assert json.loads(run("optimize", root, "--where", "p = 2", "--json"))["version"] is None
     assert run("optimize", root).startswith("version 4: 3 files became 1, ")
-    assert run("optimize", root) == "nothing to do: 2 files need no change\n"
+    assert run("optimize", root) == "nothing to do: of 2 files none needs a change\n"
 
 
 @pytest.fixture

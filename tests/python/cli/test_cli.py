@@ -69,7 +69,7 @@ class TestFiles:
     def test_a_predicate_prunes(self, root):
         shown = output("files", root, "--where", "day = '2026-01-02'")
         assert shown.count(".parquet") == 1
-        assert "1 files, 1 pruned" in shown
+        assert "1 file, 1 pruned" in shown
 
     def test_one_line_of_json_a_file(self, root):
         found = [json.loads(line) for line in output("files", root, "--json", "--stats").splitlines()]

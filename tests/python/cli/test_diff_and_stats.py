@@ -27,7 +27,7 @@ class TestDiff:
         shown = output("diff", changed, 0, 4, "--files")
         assert "+" in shown
         assert "columns s" in shown
-        assert "1 files added" in shown
+        assert "1 file added" in shown
         assert shown.count(".parquet") == 2
 
     def test_the_same_version_has_no_differences(self, changed):

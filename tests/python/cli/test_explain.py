@@ -48,7 +48,7 @@ def test_for_people(days):
     assert "not n > 5: statistics" in shown
     assert "n: min 1.5, max 2.5, nulls 0; 2 rows" in shown
     assert "cannot be decided for a file" in shown
-    assert shown.splitlines()[-1].startswith("1 files (")
+    assert shown.splitlines()[-1].startswith("1 file (")
     few = output("explain", days, "--where", "n > 5", "--only", "dropped", "--limit", 1)
     assert few.count(".parquet") == 1
     assert "2 files (" in few

@@ -58,7 +58,7 @@ def test_without_spark_it_is_the_same_story_and_the_walk_shows_the_commands(tmp_
     assert filtered.split()[-3:-1] == ["1", "23"]
     walked = [line.split()[2] for line in lines if line.startswith("$ deltaic ")]
     assert walked == ["inspect", "history", "explain", "delete", "changes", "diff", "restore", "verify"]
-    for result in ("1 files (", "23 files (", "version 4 is version 2 again", "no problem was found"):
+    for result in ("1 file (", "23 files (", "version 4 is version 2 again", "no problem was found"):
         assert result in done.stdout
     table = deltaic.Table(str(keep))
     assert (table.version, len(list(table.file_list()))) == (4, 24)

@@ -42,9 +42,9 @@ def test_a_line_for_people(root):
     deltaic.write(root, pa.table({"id": [2]}), mode="overwrite")
     deltaic.Table(root).set_properties({"delta.appendOnly": "false"})
     first, second, third = output("watch", root, "--from", "0", "--until", "2").splitlines()
-    assert "WRITE  +1 files" in first
+    assert "WRITE  +1 file" in first
     assert "protocol" in first
-    assert "-1 files" in second
+    assert "-1 file" in second
     assert "UTC  SET TBLPROPERTIES  metadata" in third
 
 

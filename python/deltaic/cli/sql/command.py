@@ -10,6 +10,7 @@ import click
 from deltaic.cli import output
 from deltaic.cli.options import location_command, pager_option, pairs
 from deltaic.cli.sql.engine import Query
+from deltaic.printable import counted
 from deltaic.table import Table
 
 _SHOWN = 1_000
@@ -73,7 +74,7 @@ def sql(
 
 def _give(query: Query, file_format: str, file: Path | None) -> None:
     if file is not None:
-        click.echo(f"{query.write(file, file_format):,} rows", err=True)
+        click.echo(counted(query.write(file, file_format), "row"), err=True)
     elif file_format == "table":
         _show(query)
     else:
