@@ -128,6 +128,12 @@ impl SparkTable {
         Ok(Stream::of(batch))
     }
 
+    /// Whether a file may have a deletion vector; false only where none has.
+    fn may_have_deletion_vectors(&self, py: Python<'_>) -> PyResult<bool> {
+        let snapshot = self.snapshot.clone();
+        read(py, move || snapshot.may_have_deletion_vectors())
+    }
+
     /// Rows that are not deleted, where the statistics tell.
     fn rows(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         let snapshot = self.snapshot.clone();

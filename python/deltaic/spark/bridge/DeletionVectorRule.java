@@ -20,10 +20,10 @@ import scala.Function1;
 import scala.collection.immutable.Seq;
 
 /**
- * Puts the deletion-vector filter on scans of tables that may have deletion vectors, and on scans of changes what happened to
- * the rows. It runs in the optimizer's last
- * batch, so that analyzed plans, schemas and `_metadata` show nothing of it; a scan that it did not reach refuses files
- * with deletion vectors (LogFileIndex).
+ * Puts the deletion-vector filter on scans of versions in which a file may have a deletion vector, and on scans of changes
+ * what happened to the rows; other scans are those of plain Parquet. It runs in the optimizer's last batch, so that analyzed
+ * plans, schemas and `_metadata` show nothing of it; a scan that it did not reach refuses files with deletion vectors
+ * (LogFileIndex).
  */
 public final class DeletionVectorRule extends Rule {
   /** The name under which Spark's Parquet readers fill in the position of a row in its file. */
@@ -45,7 +45,7 @@ public final class DeletionVectorRule extends Rule {
     // the core leaves deleted rows out itself
     if (!(node instanceof LogicalRelation) || CoreReads.isOurs((LogicalRelation) node)) return false;
     LogFileIndex index = indexOf((LogicalRelation) node);
-    return index != null && index.table.deletionVectors && !index.withVectors;
+    return index != null && !index.withVectors && index.lists.mayHaveVectors();
   }
 
   static LogFileIndex indexOf(LogicalRelation relation) {

@@ -45,6 +45,7 @@ final class FileLists {
   private final LinkedHashMap remembered = new LinkedHashMap(8, 0.75f, true);
   private long size = -1;
   private long rows = UNASKED;
+  private Boolean vectors;
   /** Code of each deletion vector that was broadcast, by file: number of the broadcast << 32 | position in it. */
   private final HashMap codes = new HashMap();
   /**
@@ -133,6 +134,15 @@ final class FileLists {
   synchronized long rows() {
     if (rows == UNASKED) rows = ((Number) Python.call(table.request("rows"), null)).longValue();
     return rows;
+  }
+
+  /** Whether a file may have a deletion vector: false only where the log tells that none has. */
+  synchronized boolean mayHaveVectors() {
+    if (vectors == null) {
+      vectors = Boolean.valueOf(table.deletionVectors);
+      if (table.deletionVectors && table.isOfLog()) vectors = (Boolean) Python.call(table.request("vectors"), null);
+    }
+    return vectors.booleanValue();
   }
 
   /** Reads the layout that rust/core/src/scan/handover.rs writes. */

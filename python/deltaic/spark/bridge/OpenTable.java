@@ -173,6 +173,11 @@ final class OpenTable {
     return changeType == null ? !timeTravel : openEnded;
   }
 
+  /** Whether the log alone says what the files are: these are neither changes nor files that the owner of a frame holds. */
+  boolean isOfLog() {
+    return changeType == null && !reopen.containsKey("held");
+  }
+
   /** Whether these are the same rows, whatever the version, read by the same options. */
   boolean isSameAs(OpenTable other) {
     return reading().equals(other.reading()) && java.util.Objects.equals(partition, other.partition);

@@ -107,6 +107,7 @@ _OPERATIONS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "readGroups": core_reads.read_groups,
     "size": lambda asked, _: tables.size(asked),
     "rows": lambda asked, _: tables.rows(asked),
+    "vectors": lambda asked, _: tables.may_have_deletion_vectors(asked),
     "definition": lambda asked, _: tables.definition(asked),
     "exists": lambda asked, _: tables.exists(asked["path"]),
     "checkLocation": lambda asked, _: tables.check_location(asked),

@@ -148,6 +148,11 @@ def rows(asked: dict[str, Any]) -> int:
     return -1 if known is None else int(known)
 
 
+def may_have_deletion_vectors(asked: dict[str, Any]) -> bool:
+    """Whether a file of a version may have a deletion vector."""
+    return bool(again(asked).may_have_deletion_vectors())
+
+
 def exists(path: str) -> bool:
     """Whether there is a table."""
     try:

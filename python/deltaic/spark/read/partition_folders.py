@@ -105,6 +105,10 @@ class PartOfTable:
         """Bytes of all files of the table."""
         return int(self._table.size())
 
+    def may_have_deletion_vectors(self) -> bool:
+        """Whether a file of the table may have one."""
+        return bool(self._table.may_have_deletion_vectors())
+
     def partitions(self) -> Any:
         """The partition values of the table."""
         return self._table.partitions()

@@ -140,6 +140,12 @@ impl CheckpointReader {
         Some(parquet? + self.json_adds.iter().map(|b| b.num_files() as u64).sum::<u64>())
     }
 
+    /// Whether a file of it may have a deletion vector: false only where the footers show that none has.
+    pub(crate) fn may_have_deletion_vectors(&self) -> bool {
+        let marked = |f: &CheckpointFile| f.count_at(&["add", "deletionVector", "storageType"]) != Some(0);
+        self.json_adds.iter().any(FileBatch::has_deletion_vectors) || self.parquet.iter().any(marked)
+    }
+
     /// Whether the top-level file is one of JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.json.protocol.is_some()

@@ -194,13 +194,16 @@ impl CheckpointFile {
     /// How many actions of a kind the file holds, by the null counts of a leaf that is never null in it; `None` if the
     /// file does not record it.
     pub(crate) fn count(&self, action: &str, leaf: &str) -> Option<u64> {
-        if self.field(&[action, leaf]).is_none() {
+        self.count_at(&[action, leaf])
+    }
+
+    /// [`CheckpointFile::count`] of a leaf at any depth.
+    pub(crate) fn count_at(&self, path: &[&str]) -> Option<u64> {
+        if self.field(path).is_none() {
             return Some(0);
         }
         let in_group = |group: &RowGroupMetaData| {
-            let mut columns = group.columns().iter();
-            let column =
-                columns.find(|c| matches!(c.column_path().parts(), [a, b] if a == action && b == leaf))?;
+            let column = group.columns().iter().find(|c| c.column_path().parts() == path)?;
             let nulls = column.statistics()?.null_count_opt()?;
             Some(column.num_values().unsigned_abs().saturating_sub(nulls))
         };

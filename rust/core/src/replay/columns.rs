@@ -212,6 +212,11 @@ impl FileBatch {
         self.batch.column(4).as_struct()
     }
 
+    /// Whether a file of the batch has a deletion vector.
+    pub(crate) fn has_deletion_vectors(&self) -> bool {
+        self.vectors().null_count() < self.num_files()
+    }
+
     /// Rows of a file that its deletion vector deletes; none without one.
     pub(crate) fn deleted(&self, row: usize) -> Option<i64> {
         let vectors = self.vectors();

@@ -17,7 +17,7 @@ use crate::log::{Listing, LogFile, LogFileKind, LogSegment, commit_name};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
 use crate::replay::{
-    CheckpointReader, Count, FileStream, FilesRequest, ScanSource, Tail, Totals, check_table,
+    CheckpointReader, Count, FileBatch, FileStream, FilesRequest, ScanSource, Tail, Totals, check_table,
     scan_for_protocol_and_metadata,
 };
 use crate::report::{Counters, Report};
@@ -321,6 +321,23 @@ impl Snapshot {
         };
         let count = if pruner.is_none() { self.count() } else { None };
         Ok(FileStream::new(source, &request, pruner).counted(count))
+    }
+
+    /// Whether a file of the version may have a deletion vector; false only where none has. It goes by the commits after
+    /// the checkpoint, and by what the footers of the checkpoint tell, not by its rows.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`].
+    ///
+    /// # Cost
+    /// What the first listing costs before it reads rows of the checkpoint, which that then finds done.
+    pub fn may_have_deletion_vectors(&self) -> Result<bool> {
+        if !self.protocol().lists_for_readers(TableFeature::DeletionVectors) {
+            return Ok(false);
+        }
+        let (tail, checkpoint) = self.replayed()?;
+        let in_checkpoint = || checkpoint.is_some_and(|c| c.may_have_deletion_vectors());
+        Ok(tail.batches.iter().any(FileBatch::has_deletion_vectors) || in_checkpoint())
     }
 
     /// Counts a listing of all files, where its checksum was read.

@@ -161,3 +161,44 @@ def test_deleted_rows_are_gone_on_connect(connect: Any, path: str, route: str) -
     where = "p = '1' or id < 20"
     found = df.where(where) if by_format else deltaic.read(connect, path, where=where)
     assert _ids(found) == (set(range(20)) - DELETED) | set(range(1000, 2000))
+
+
+@pytest.mark.parametrize("checkpoint", [None, "classic", "v2"])
+def test_a_version_without_them_is_read_as_plain_parquet(
+    spark: SparkSession, tmp_path: Path, checkpoint: str | None
+) -> None:
+    """Neither row numbers nor a filter, while no file has a vector; both from the first one on until the last one."""
+    path = str(tmp_path / "t")
+    properties = {"delta.enableDeletionVectors": "true", "delta.checkpointPolicy": checkpoint or "classic"}
+    deltaic.create(path, "id BIGINT", configuration=properties)
+    for first in (0, 1000):
+        deltaic.write(path, pa.table({"id": range(first, first + 1000)}))
+
+    def written() -> None:
+        if checkpoint:
+            deltaic.Table(path).checkpoint()
+
+    def plain(version: int | None = None) -> bool:
+        reader = spark.read.format("delta").options(**({} if version is None else {"versionAsOf": version}))
+        df = reader.load(path).where("id % 7 = 1")
+        plan = plans.physical(df)
+        hidden = {name in plan for name in ("__deltaic_deletion_vector", "_tmp_metadata_row_index")}
+        assert len(hidden) == 1, plan
+        rows = pa.table(deltaic.Table(path, version=version).to_arrow()).column("id").to_pylist()
+        assert _ids(df) == {n for n in rows if n % 7 == 1}
+        return hidden == {False}
+
+    written()
+    assert plain()
+    deltaic.Table(path).delete("id = 8")
+    assert not plain()
+    written()
+    deltaic.write(path, pa.table({"id": range(2000, 2010)}))
+    assert not plain()
+    assert plain(2)
+    # one file of all
+    deltaic.Table(path).optimize()
+    assert plain()
+    written()
+    assert plain()
+    assert not plain(3)
