@@ -125,7 +125,19 @@ def connect(closed: str) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def admins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the servers of the doors run their tasks: in their own processes, or on a cluster (doors.py)."""
+    import cluster
+
+    if not (workers := doors.workers()):
+        yield "local[2]"
+        return
+    with cluster.cluster(tmp_path_factory.mktemp("cluster"), workers) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def admins(tmp_path_factory: pytest.TempPathFactory, master: str) -> Iterator[str]:
     """The URL of a server that is started with what `connect-conf` prints."""
     from connect_server import connect_server
 
@@ -133,16 +145,16 @@ def admins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command = [sys.executable, "-W", "ignore", "-m", "deltaic", "connect-conf"]
     reported = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     more = dict(line.split(None, 1) for line in reported.splitlines())
-    with connect_server(folder, _package(), more=more) as url:
+    with connect_server(folder, _package(), more=more, master=master) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
-def stock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def stock(tmp_path_factory: pytest.TempPathFactory, master: str) -> Iterator[str]:
     """The URL of a server with no settings, whose Python can import deltaic."""
     from connect_server import connect_server
 
-    with connect_server(tmp_path_factory.mktemp("stock"), _package()) as url:
+    with connect_server(tmp_path_factory.mktemp("stock"), _package(), master=master) as url:
         yield url
 
 

@@ -8,6 +8,9 @@ admin
 client
     A session of a stock Spark Connect server, which attached to it.
 
+With `DELTAIC_WORKERS`=2 the servers of `admin` and `client` run their tasks on a standalone cluster of two workers,
+which are processes of this machine.
+
 Through the doors of Spark Connect only the tests run that use the fixture `spark`. What looks into the JVM or the
 Python process that does the work is skipped there: on Spark Connect both are another process's.
 """
@@ -42,6 +45,11 @@ def chosen() -> str:
     if door not in FIXTURES:
         raise ValueError(f"DELTAIC_DOOR is {door!r}: {', '.join(FIXTURES)}")
     return door
+
+
+def workers() -> int:
+    """How many workers the cluster of the servers has; 0 where they need none."""
+    return int(os.environ.get("DELTAIC_WORKERS", "0"))
 
 
 def through(items: Sequence[pytest.Item], door: str) -> list[pytest.Item]:

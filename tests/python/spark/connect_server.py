@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def connect_server(
-    folder: Path, *paths: str, more: Mapping[str, str] | None = None, program: Path | None = None
+    folder: Path,
+    *paths: str,
+    more: Mapping[str, str] | None = None,
+    program: Path | None = None,
+    master: str = "local[2]",
 ) -> Iterator[str]:
     """The URL of a Spark Connect server in a process of its own, whose Python imports from `paths` first.
 
-    It has `more` settings than usual. Its folder has all that it says, in `log`. With a program of PySpark, that is the
-    server, by a plugin.
+    It runs its tasks where the master says, and has `more` settings than usual. Its folder has all that it says, in
+    `log`. With a program of PySpark, that is the server, by a plugin.
     """
     from deltaic.spark.java import ensure_java
 
@@ -33,6 +37,7 @@ def connect_server(
         s.bind(("127.0.0.1", 0))
         port = int(s.getsockname()[1])
     home = Path(pyspark.__file__).parent
+    python_path = os.pathsep.join([*paths, *filter(None, sys.path)])
     settings = {
         "spark.connect.grpc.binding.port": port,
         "spark.driver.bindAddress": "127.0.0.1",
@@ -43,9 +48,13 @@ def connect_server(
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
+        # of a cluster
+        "spark.executor.cores": 1,
+        "spark.executor.memory": "1g",
+        "spark.executorEnv.PYTHONPATH": python_path,
         **(more or {}),
     }
-    command = [str(home / "bin" / "spark-submit"), "--master", "local[2]", "--driver-memory", "1g"]
+    command = [str(home / "bin" / "spark-submit"), "--master", master, "--driver-memory", "1g"]
     for name, value in settings.items():
         command += ["--conf", f"{name}={value}"]
     if program is None:
@@ -55,7 +64,7 @@ def connect_server(
     environment = {
         **os.environ,
         "SPARK_HOME": str(home),
-        "PYTHONPATH": os.pathsep.join([*paths, *filter(None, sys.path)]),
+        "PYTHONPATH": python_path,
         "PYSPARK_PYTHON": sys.executable,
     }
     # of a client
