@@ -155,6 +155,6 @@ def test_findings_are_shown_with_what_to_do(tmp_path: Path) -> None:
     assert "no problem was found" in shown(deltaic.Table(tmp_path).verify()).texts[0]
     next(tmp_path.glob("*.parquet")).unlink()
     texts = shown(deltaic.Table(tmp_path).verify()).texts
-    assert "1 findings" in texts[0]
+    assert "1 finding" in texts[0]
     assert "MissingFile" in texts
     assert "no file" in texts

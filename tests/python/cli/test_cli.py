@@ -193,7 +193,7 @@ class TestVerify:
         done = process("verify", tmp_path)
         assert done.returncode == 1
         assert "MissingFile" in done.stdout
-        assert "1 findings" in done.stdout
+        assert "1 finding" in done.stdout
 
 
 def test_the_schema_tells_what_columns_hold_by_themselves(tmp_path):
