@@ -1,5 +1,5 @@
 -- Questions to a warehouse of TPC-DS tables, in the shape of its queries and not the same: figures of them are no TPC
--- results. Each begins with a line "-- name: …", and is ordered by all of its columns.
+-- results. The name of each stands before it, and its answer is ordered by all columns, as far as it is cut off.
 
 -- name: brands of a manufacturer, by year
 SELECT d_year, i_brand_id, i_brand, sum(ss_ext_discount_amt) AS discount
