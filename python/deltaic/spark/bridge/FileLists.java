@@ -145,7 +145,7 @@ final class FileLists {
     return vectors.booleanValue();
   }
 
-  /** Reads the layout that rust/core/src/scan/handover.rs writes. */
+  /** Reads the layout that rust/core/src/engine/file_list.rs writes. */
   private ArrayList decode(ByteBuffer in, boolean all) {
     StructType schema = table.listedSchema();
     String zone = session.conf().get("spark.sql.session.timeZone");
