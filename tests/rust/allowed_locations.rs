@@ -39,7 +39,7 @@ fn handed_over(table: &TableBuilder, allowed: Option<&str>) -> [Result<()>; 4] {
     let target = Location::open(&target.uri(), &StorageOptions::default()).unwrap();
     let clone = shallow_clone(snapshot.location(), At::Latest, &target, &CloneOptions::default());
     [
-        file_list::encode(&snapshot, None).map(drop),
+        file_list::encode(&snapshot, None, None).map(drop),
         file_list::encode_adds(&snapshot, &adds).map(drop),
         file_facts(&snapshot, &adds).map(drop),
         clone.map(drop),

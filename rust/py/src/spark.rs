@@ -93,11 +93,17 @@ impl SparkTable {
         fits.map_err(|e| to_python(py, &e))
     }
 
-    /// The files that may hold a row for which the predicate (JSON) is true, as one block.
-    #[pyo3(signature = (predicate=None))]
-    fn files<'py>(&self, py: Python<'py>, predicate: Option<JsonPredicate>) -> PyResult<Bound<'py, PyBytes>> {
+    /// The files that may hold a row for which the predicate (JSON) is true, as one block; with a limit no more of them than
+    /// hold so many rows.
+    #[pyo3(signature = (predicate=None, limit=None))]
+    fn files<'py>(
+        &self,
+        py: Python<'py>,
+        predicate: Option<JsonPredicate>,
+        limit: Option<u64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let snapshot = self.snapshot.clone();
-        let block = read(py, move || file_list::encode(&snapshot, inner(predicate)))?;
+        let block = read(py, move || file_list::encode(&snapshot, inner(predicate), limit))?;
         Ok(PyBytes::new(py, &block))
     }
 

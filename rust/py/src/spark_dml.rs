@@ -269,7 +269,7 @@ impl Dml {
         predicate: Option<JsonPredicate>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let block = self.with(py, |dml| match part_of(part)? {
-            FileSubset::All => file_list::encode(dml.snapshot(), inner(predicate)),
+            FileSubset::All => file_list::encode(dml.snapshot(), inner(predicate), None),
             part => file_list::encode_adds(dml.snapshot(), &dml.files(part)?),
         })?;
         Ok(PyBytes::new(py, &block))

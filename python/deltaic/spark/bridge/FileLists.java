@@ -37,11 +37,14 @@ import scala.Option;
 final class FileLists {
   private static final int REMEMBERED = 4;
   private static final long UNASKED = Long.MIN_VALUE;
+  private static final long NO_LIMIT = -1;
   private static final long BLOCK = 128L * 1024 * 1024;
   private static final HashMap SHARED = new HashMap();
 
   private final OpenTable table;
   private final SparkSession session;
+  /** Rows that are enough, or NO_LIMIT. */
+  private final long limit;
   private final LinkedHashMap remembered = new LinkedHashMap(8, 0.75f, true);
   private long size = -1;
   private long rows = UNASKED;
@@ -54,19 +57,25 @@ final class FileLists {
    */
   final AtomicReference broadcasts = new AtomicReference(new ArrayList());
 
-  private FileLists(SparkSession session, OpenTable table) {
+  private FileLists(SparkSession session, OpenTable table, long limit) {
     this.session = session;
     this.table = table;
+    this.limit = limit;
   }
 
-  static synchronized FileLists of(SparkSession session, OpenTable table) {
+  static FileLists of(SparkSession session, OpenTable table) {
+    return of(session, table, NO_LIMIT);
+  }
+
+  /** The lists of a version of which so many rows are enough, whichever they are. */
+  static synchronized FileLists of(SparkSession session, OpenTable table, long limit) {
     String zone = session.conf().get("spark.sql.session.timeZone");
-    String key = session.sparkContext().applicationId() + "\n" + zone + "\n" + table.identity;
+    String key = session.sparkContext().applicationId() + "\n" + zone + "\n" + limit + "\n" + table.identity;
     synchronized (SHARED) {
       WeakReference known = (WeakReference) SHARED.get(key);
       FileLists lists = known == null ? null : (FileLists) known.get();
       if (lists == null) {
-        lists = new FileLists(session, table);
+        lists = new FileLists(session, table, limit);
         SHARED.values().removeIf(new java.util.function.Predicate() {
           public boolean test(Object reference) {
             return ((WeakReference) reference).get() == null;
@@ -76,6 +85,10 @@ final class FileLists {
       }
       return lists;
     }
+  }
+
+  boolean isLimited() {
+    return limit != NO_LIMIT;
   }
 
   /** Files by partition values. */
@@ -97,7 +110,10 @@ final class FileLists {
     if (groups != null) return groups;
     HashMap request = table.request("plan");
     request.put("predicate", predicate);
-    groups = decode(ByteBuffer.wrap((byte[]) Python.call(request, null)), predicate == null);
+    // a row of a file need not be one for which the predicate is true
+    boolean fewer = isLimited() && predicate == null;
+    if (fewer) request.put("limit", Long.valueOf(limit));
+    groups = decode(ByteBuffer.wrap((byte[]) Python.call(request, null)), predicate == null && !fewer);
     remember(predicate, groups);
     return groups;
   }

@@ -113,6 +113,7 @@ public final class Install {
     rules.add(new PinVersions());
     rules.add(new CountRule());
     rules.add(new MixedFilterRule());
+    rules.add(new LimitRule());
     rules.add(new RowIdRule());
     rules.add(new DeletionVectorRule());
     methods.extraOptimizations_$eq(Scala.seq(rules));

@@ -110,8 +110,14 @@ def _open(
 
 
 def files(asked: dict[str, Any]) -> bytes:
-    """The files that may hold a row for which `predicate` is true, in the layout of engine/file_list.rs."""
-    return bytes(again(asked).files(asked["predicate"]))
+    """The files that may hold a row for which `predicate` is true, in the layout of engine/file_list.rs.
+
+    With a `limit`, as many as hold so many rows are enough.
+    """
+    table = again(asked)
+    if "limit" in asked:
+        return bytes(table.files(asked["predicate"], asked["limit"]))
+    return bytes(table.files(asked["predicate"]))
 
 
 def hadoop_settings(asked: dict[str, Any]) -> str:

@@ -182,19 +182,41 @@ pub fn total_rows(snapshot: &Snapshot) -> Result<Option<u64>> {
 }
 
 /// The files that may hold a row for which `predicate` is true, as the block that the module describes, with row ids where
-/// rows have them.
+/// rows have them. With a limit these end where the statistics count so many rows, as far as they count them.
 ///
 /// # Errors
 /// Those of [`Snapshot::files`] and [`DeletionVector::load`]; [`Error::Unsupported`] for more than 2³¹ files or bytes of
 /// a value, and for a deletion vector with positions of more than 32 bits.
-pub fn encode(snapshot: &Snapshot, predicate: Option<Predicate>) -> Result<Vec<u8>> {
+pub fn encode(snapshot: &Snapshot, predicate: Option<Predicate>, limit: Option<u64>) -> Result<Vec<u8>> {
     let mut encoder = Encoder::new(snapshot);
     encoder.row_ids = tracked(snapshot).is_some();
-    let request = FilesRequest { predicate, stats: false, extended: encoder.row_ids };
+    let request = FilesRequest { predicate, stats: limit.is_some(), extended: encoder.row_ids };
+    let mut lacking = limit;
     for batch in snapshot.files(request)? {
-        encoder.add(&batch?)?;
+        let mut batch = batch?;
+        if let Some(rows) = &mut lacking {
+            batch = batch.first(files_with(&batch, rows));
+        }
+        encoder.add(&batch)?;
+        if lacking == Some(0) {
+            break;
+        }
     }
     Ok(encoder.finish())
+}
+
+/// How many files of a batch it takes to hold the rows that are lacking, which are fewer then.
+fn files_with(batch: &FileBatch, lacking: &mut u64) -> usize {
+    let counts = batch.num_records();
+    for file in 0..batch.num_files() {
+        if *lacking == 0 {
+            return file;
+        }
+        let counted = counts.as_ref().filter(|c| c.is_valid(file)).map_or(0, |c| c.value(file));
+        let live = counted.saturating_sub(batch.deleted(file).map_or(0, |rows| rows.max(0)));
+        *lacking = lacking.saturating_sub(u64::try_from(live).unwrap_or(0));
+    }
+    batch.num_files()
 }
 
 /// [`encode`] of any files, which need not be of the snapshot: they are read in its schema.
@@ -517,7 +539,7 @@ mod tests {
             add("/elsewhere/d.parquet", r#""x""#, &format!(r#","deletionVector":{vector}"#)),
         ];
         let (dir, snapshot) = open("name", &adds);
-        let block = encode(&snapshot, None).unwrap();
+        let block = encode(&snapshot, None, None).unwrap();
         let mut reader = Reader(&block);
         let root = reader.text().unwrap();
         assert_eq!(root, format!("file:{}", dir.path().display()));

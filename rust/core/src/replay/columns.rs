@@ -212,6 +212,11 @@ impl FileBatch {
         self.batch.column(4).as_struct()
     }
 
+    /// The first files of the batch. Nothing is copied.
+    pub(crate) fn first(&self, files: usize) -> Self {
+        FileBatch { batch: self.batch.slice(0, files.min(self.num_files())) }
+    }
+
     /// Whether a file of the batch has a deletion vector.
     pub(crate) fn has_deletion_vectors(&self) -> bool {
         self.vectors().null_count() < self.num_files()
