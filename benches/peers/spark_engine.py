@@ -247,30 +247,34 @@ WORK: dict[str, tuple[Callable[[Engine], None], Callable[[Engine], None]]] = {
 }
 
 
-def main() -> None:
+def answer(engine: Engine, what: str, given: Any) -> Any:
+    if what == "sizes":
+        engine.resize(**given)
+    elif what == "prepare":
+        WORK[given][0](engine)
+        # what the preparation left to write is not part of the work
+        os.sync()
+    elif what == "run":
+        begin = time.perf_counter()
+        WORK[given][1](engine)
+        return time.perf_counter() - begin
+    else:
+        return engine.facts()
+    return None
+
+
+def serve(engine: Callable[[str, Path, str, str], Any], answer: Callable[[Any, str, Any], Any]) -> None:
+    """Makes the engine of the arguments, and answers its requests until there are no more."""
     # Spark prints to file descriptor 1 as it likes: the answers get one of their own
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     name, folder, memory, jars = sys.argv[1:]
-    engine = Engine(name, Path(folder), memory, jars)
+    made = engine(name, Path(folder), memory, jars)
     for line in sys.stdin:
         ((what, given),) = json.loads(line).items()
-        answer: Any = None
-        if what == "sizes":
-            engine.resize(**given)
-        elif what == "prepare":
-            WORK[given][0](engine)
-            # what the preparation left to write is not part of the work
-            os.sync()
-        elif what == "run":
-            begin = time.perf_counter()
-            WORK[given][1](engine)
-            answer = time.perf_counter() - begin
-        else:
-            answer = engine.facts()
-        print(json.dumps(answer), file=answers, flush=True)
-    engine.spark.stop()
+        print(json.dumps(answer(made, what, given)), file=answers, flush=True)
+    made.spark.stop()
 
 
 if __name__ == "__main__":
-    main()
+    serve(Engine, answer)

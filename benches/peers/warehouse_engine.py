@@ -6,18 +6,15 @@ line on stdout, both JSON: `{work: arguments}`, answered with the seconds that i
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_engine import session
+from spark_engine import serve, session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
 
@@ -142,18 +139,10 @@ class Warehouse:
         return time.perf_counter() - begin, str(found)
 
 
-def main() -> None:
-    # Spark prints to file descriptor 1 as it likes: the answers get one of their own
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    name, folder, memory, jars = sys.argv[1:]
-    warehouse = Warehouse(name, Path(folder), memory, jars)
-    for line in sys.stdin:
-        ((work, arguments),) = json.loads(line).items()
-        seconds, found = getattr(warehouse, work)(*arguments)
-        print(json.dumps({"seconds": seconds, "found": found}), file=answers, flush=True)
-    warehouse.spark.stop()
+def answer(warehouse: Warehouse, work: str, arguments: list[Any]) -> dict[str, Any]:
+    seconds, found = getattr(warehouse, work)(*arguments)
+    return {"seconds": seconds, "found": found}
 
 
 if __name__ == "__main__":
-    main()
+    serve(Warehouse, answer)

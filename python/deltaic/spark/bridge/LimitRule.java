@@ -42,14 +42,10 @@ public final class LimitRule extends Rule {
   }
 
   private static LogicalPlan limited(LocalLimit node, final LogicalRelation scan) {
-    HadoopFsRelation old = (HadoopFsRelation) scan.relation();
-    LogFileIndex index = DeletionVectorRule.indexOf(scan);
+    OpenTable table = DeletionVectorRule.indexOf(scan).table;
     long rows = ((Number) ((Literal) node.limitExpr()).value()).longValue();
-    FileLists lists = FileLists.of(old.sparkSession(), index.table, rows);
-    HadoopFsRelation relation = new HadoopFsRelation(new LogFileIndex(index.table, lists, null, false), old.partitionSchema(),
-        old.dataSchema(), old.bucketSpec(), old.fileFormat(), old.options(), old.sparkSession());
-    final LogicalRelation fewer =
-        new LogicalRelation(relation, scan.output(), scan.catalogTable(), false, Scala.nothing());
+    FileLists lists = FileLists.of(((HadoopFsRelation) scan.relation()).sparkSession(), table, rows);
+    final LogicalPlan fewer = PinVersions.over(scan, new LogFileIndex(table, lists, null, false));
     return (LogicalPlan) node.transformDown(new scala.runtime.AbstractPartialFunction() {
       public boolean isDefinedAt(Object at) {
         return at == scan;

@@ -9,7 +9,6 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
-import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import scala.Function1;
 
@@ -61,11 +60,8 @@ public final class MixedFilterRule extends Rule {
 
   private static LogicalPlan told(Filter filter, String mixed) {
     LogicalRelation node = (LogicalRelation) filter.child();
-    HadoopFsRelation old = (HadoopFsRelation) node.relation();
     LogFileIndex index = DeletionVectorRule.indexOf(node);
-    HadoopFsRelation relation = new HadoopFsRelation(new LogFileIndex(index.table, index.lists, mixed, index.withVectors),
-        old.partitionSchema(), old.dataSchema(), old.bucketSpec(), old.fileFormat(), old.options(), old.sparkSession());
-    return new Filter(filter.condition(),
-        new LogicalRelation(relation, node.output(), node.catalogTable(), false, Scala.nothing()));
+    LogFileIndex told = new LogFileIndex(index.table, index.lists, mixed, index.withVectors);
+    return new Filter(filter.condition(), PinVersions.over(node, told));
   }
 }

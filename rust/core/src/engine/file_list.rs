@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, MapArray, StringArray};
+use arrow::array::{Array, AsArray, Int64Array, MapArray, StringArray};
 use arrow::datatypes::Int64Type;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
@@ -171,14 +171,20 @@ pub fn total_rows(snapshot: &Snapshot) -> Result<Option<u64>> {
     for batch in snapshot.files(FilesRequest { stats: true, ..FilesRequest::default() })? {
         let batch = batch?;
         let Some(counts) = batch.num_records() else { return Ok(None) };
-        for (file, rows) in counts.iter().enumerate() {
-            let deleted = batch.deleted(file).map_or(0, |rows| rows.max(0));
-            let live = rows.and_then(|rows| u64::try_from(rows.checked_sub(deleted)?).ok());
+        for file in 0..batch.num_files() {
+            let live = live_rows(&batch, &counts, file);
             let Some(sum) = live.and_then(|live| total.checked_add(live)) else { return Ok(None) };
             total = sum;
         }
     }
     Ok(Some(total))
+}
+
+/// Rows of a file that are not deleted; `None` where its statistics lack their number.
+fn live_rows(batch: &FileBatch, counts: &Int64Array, file: usize) -> Option<u64> {
+    let rows = counts.is_valid(file).then(|| counts.value(file))?;
+    let deleted = batch.deleted(file).map_or(0, |rows| rows.max(0));
+    u64::try_from(rows.checked_sub(deleted)?).ok()
 }
 
 /// The files that may hold a row for which `predicate` is true, as the block that the module describes, with row ids where
@@ -212,9 +218,8 @@ fn files_with(batch: &FileBatch, lacking: &mut u64) -> usize {
         if *lacking == 0 {
             return file;
         }
-        let counted = counts.as_ref().filter(|c| c.is_valid(file)).map_or(0, |c| c.value(file));
-        let live = counted.saturating_sub(batch.deleted(file).map_or(0, |rows| rows.max(0)));
-        *lacking = lacking.saturating_sub(u64::try_from(live).unwrap_or(0));
+        let live = counts.as_ref().and_then(|counts| live_rows(batch, counts, file));
+        *lacking = lacking.saturating_sub(live.unwrap_or(0));
     }
     batch.num_files()
 }

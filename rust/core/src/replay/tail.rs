@@ -196,7 +196,7 @@ pub(crate) fn without(batch: &FileBatch, keys: &KeySet, root: &ObjectPath) -> Re
         return Ok(batch.clone());
     }
     let (paths, vectors) = (batch.paths(), batch.vectors());
-    let any = vectors.null_count() < vectors.len();
+    let any = batch.has_deletion_vectors();
     let mut live = BooleanBufferBuilder::new(batch.num_files());
     for row in 0..batch.num_files() {
         let has_vector = any && vectors.is_valid(row);
