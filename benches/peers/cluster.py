@@ -24,10 +24,13 @@ sys.path[:0] = [str(ROOT / "tests" / "python"), str(ROOT / "python")]
 import cluster  # noqa: E402
 import numpy as np  # noqa: E402 (the paths come first)
 import pyarrow as pa  # noqa: E402
+import small_session  # noqa: E402
 
 import deltaic  # noqa: E402
 
 _ROWS_OF_FILE = 1 << 20
+# an operation of 20 GB by one executor takes half an hour
+_LONGEST = 3 * 3600
 
 
 def write_table(path: Path, gigabytes: float, copies: int) -> None:
@@ -88,6 +91,7 @@ def program(url: str, path: str, layout: str, memory: str, file_size: str) -> No
     """One optimize on the cluster; prints what it took."""
     limit = "1" if url.startswith("spark:") else "1t"
     sizes = {
+        **small_session.COMPILED,
         "spark.deltaic.optimize.clusterBytes": limit,
         "spark.deltaic.optimize.taskMemory": memory,
         "spark.databricks.delta.optimize.maxFileSize": file_size,
@@ -125,10 +129,10 @@ def measured(folder: Path, source: Path, layout: str, executors: int, sizes: lis
     subprocess.run(["cp", "-al", str(source), str(path)], check=True)
     arguments = ["--program", str(path), layout, *sizes]
     if not executors:
-        text = cluster.run("local[2]", Path(__file__), *arguments)
+        text = cluster.run("local[2]", Path(__file__), *arguments, seconds=_LONGEST)
     else:
         with cluster.cluster(folder / f"cluster-{layout}-{executors}", workers=executors) as url:
-            text = cluster.run(url, Path(__file__), *arguments)
+            text = cluster.run(url, Path(__file__), *arguments, seconds=_LONGEST)
     shutil.rmtree(path)
     found: dict[str, Any] = json.loads(text.splitlines()[-1])
     return found

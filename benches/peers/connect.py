@@ -74,9 +74,9 @@ def session(door: str, folder: Path, stack: ExitStack) -> tuple[Callable[[], Any
     import deltaic
 
     if door == "classic":
-        spark = small_session.session("local[2]", {})
+        spark = small_session.session("local[2]", small_session.COMPILED)
         return spark.newSession, spark
-    more = {}
+    more = dict(small_session.COMPILED)
     if door == "fallback":
         more["spark.deltaic.connect.clientDoor"] = "false"
     if door == "admin":

@@ -34,7 +34,7 @@ def program(times: int) -> None:
     from deltaic.spark.java import ensure_java
 
     ensure_java()
-    spark = small_session.session("local[2]", {})
+    spark = small_session.session("local[2]", small_session.COMPILED)
     took = []
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "source"

@@ -1,4 +1,5 @@
-"""The classes of a Spark's JVM in an archive (class data sharing), with which it starts in less than half the time.
+"""The options of every JVM that tests start, and its classes in an archive (class data sharing), with which it starts
+in less than half the time.
 
 An archive is made once for a Java and a PySpark, by a session that does what tests do. A JVM that it does not fit
 ignores it, so no answer depends on it.
@@ -21,12 +22,15 @@ from deltaic.spark.java import ensure_java
 HERE = Path(__file__).parent
 # the `java` command adds what it holds to its own options
 OPTIONS = "JDK_JAVA_OPTIONS"
+# sessions are short: what the second compiler costs does not come back, and what the first one made is not made again
+_SHORT = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 
 
 def share_own() -> None:
-    """Every JVM that this process starts from now on uses the archive of this PySpark, which is made where it is not
-    there. It lies in the virtual environment; outside one there is none."""
+    """Every JVM that this process starts from now on has the options, and uses the archive of this PySpark, which is
+    made where it is not there. It lies in the virtual environment; outside one there is none."""
     if sys.prefix == sys.base_prefix:
+        os.environ[OPTIONS] = _SHORT
         return
     jars = Path(pyspark.__file__).parent / "jars"
     folder = Path(sys.prefix) / "share" / "deltaic-tests"
@@ -63,13 +67,14 @@ def _shared(
                     other.unlink()
     # a JVM that the archive does not fit would say so on its standard output
     quiet = "-Xlog:disable -Xlog:all=error:stderr"
-    return {OPTIONS: f"-XX:SharedArchiveFile={archive} {quiet}"} if archive.stat().st_size else {}
+    shares = f" -XX:SharedArchiveFile={archive} {quiet}" if archive.stat().st_size else ""
+    return {OPTIONS: _SHORT + shares}
 
 
 def _make(archive: Path, environment: dict[str, str], command: list[str]) -> None:
     """Runs the program, at whose end its JVM writes the archive. An empty file says that this Java writes none."""
     draft = archive.with_suffix(".draft")
-    options = f"-XX:ArchiveClassesAtExit={draft} -Xlog:disable"
+    options = f"{_SHORT} -XX:ArchiveClassesAtExit={draft} -Xlog:disable"
     with tempfile.TemporaryDirectory() as work:
         interpreter, *arguments = command
         subprocess.run(

@@ -117,14 +117,14 @@ def session(url: str, **settings: str) -> Any:
     return small_session.session(url, {"spark.app.name": "deltaic on a cluster", **sized, **settings})
 
 
-def run(url: str, program: Path, *arguments: str, **more: str) -> str:
-    """Runs a Python program, whose first argument is the URL of the cluster; what it prints."""
+def run(url: str, program: Path, *arguments: str, seconds: float = 1400, **more: str) -> str:
+    """Runs a Python program, whose first argument is the URL of the cluster; what it prints in so many seconds."""
     done = subprocess.run(
         [sys.executable, str(program), url, *arguments],
         env=environment(**more),
         capture_output=True,
         text=True,
-        timeout=1400,
+        timeout=seconds,
         check=False,
     )
     if done.returncode != 0:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import SparkSession
-
-# most queries run once over a few rows: compiling whole stages costs more than it gains. They are compiled, as in
-# sessions of users, in the full tier and on the oldest PySpark.
-NO_WHOLE_STAGES = {"spark.sql.codegen.wholeStage": "false"}
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -56,13 +52,14 @@ def _spark_environment(request: pytest.FixtureRequest) -> None:
     if any(item.get_closest_marker("spark") for item in request.session.items):
         class_data.share_own()
         _remember_classes()
+        _log_no_errors()
 
 
 def _remember_classes() -> None:
-    """PySpark asks the JVM for the same classes and methods again and again; for a class it looks in every JAR."""
-    from py4j.java_gateway import JavaClass, JavaMember, JVMView
+    """PySpark asks the JVM for the same names again and again; for a package or a class it looks in every JAR."""
+    from py4j.java_gateway import JavaClass, JavaMember, JavaPackage, JVMView
 
-    def remember(of: type, kind: type) -> None:
+    def remember(of: type, *kind: type) -> None:
         ask = of.__getattr__  # type: ignore[attr-defined]
 
         def remembered(holder: Any, name: str) -> Any:
@@ -73,8 +70,17 @@ def _remember_classes() -> None:
 
         of.__getattr__ = remembered  # type: ignore[attr-defined]
 
-    remember(JVMView, JavaClass)
+    remember(JVMView, JavaPackage, JavaClass)
+    remember(JavaPackage, JavaPackage, JavaClass)
     remember(JavaClass, JavaMember)
+
+
+def _log_no_errors() -> None:
+    """PySpark logs every error of a query, with a stack that it asks the JVM for."""
+    from pyspark.logger import PySparkLogger
+
+    for kind in ("DataFrame", "SQL"):
+        PySparkLogger.getLogger(f"{kind}QueryContextLogger").setLevel(logging.CRITICAL)
 
 
 @pytest.fixture(scope="session")
@@ -96,9 +102,7 @@ def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     ensure_java()
     builder = SparkSession.builder.master("local[2]").appName("deltaic tests")
     warehouse: Path = tmp_path_factory.mktemp("warehouse")
-    compiles = os.environ.get("DELTAIC_TESTS") == tiers.FULL or version("pyspark").startswith("4.0.")
-    settings = {**small_session.SETTINGS, "spark.sql.warehouse.dir": warehouse.as_uri()}
-    for key, value in (settings if compiles else settings | NO_WHOLE_STAGES).items():
+    for key, value in (small_session.small() | {"spark.sql.warehouse.dir": warehouse.as_uri()}).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     deltaic.enable(session)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # settings of every session that a test makes: small, quiet, and the same everywhere
-SETTINGS = {
+_SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
-    # sessions are short: what the second compiler costs does not come back
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
     "spark.log.level": "ERROR",
@@ -20,6 +20,20 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+
+COMPILED = {"spark.sql.codegen.factoryMode": "FALLBACK", "spark.sql.codegen.wholeStage": "true"}
+"""Spark compiles each query, as in sessions of users."""
+_INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
+
+
+def small() -> dict[str, str]:
+    """The settings of a test's session.
+
+    Most queries run once over a few rows: compiling them costs more than it gains. They are compiled in the full tier
+    and on the oldest PySpark.
+    """
+    compiled = os.environ.get("DELTAIC_TESTS") == "full" or version("pyspark").startswith("4.0.")
+    return _SETTINGS | (COMPILED if compiled else _INTERPRETED)
 
 
 def hadoops(settings: Mapping[str, str]) -> dict[str, str]:
@@ -34,6 +48,6 @@ def session(master: str, settings: Mapping[str, str]) -> Any:
     import deltaic
 
     builder = SparkSession.builder.master(master)
-    for name, value in {**SETTINGS, **settings}.items():
+    for name, value in {**small(), **settings}.items():
         builder = builder.config(name, value)
     return deltaic.enable(builder.getOrCreate())

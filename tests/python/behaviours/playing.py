@@ -123,18 +123,25 @@ class Player:
         self.folder = folder / str(number)
         self.at = str(self.folder)
         self.path = f"{self.at}/t"
-        self.name = f"behaviour_{number}"
+        self._name = f"behaviour_{number}"
+        self._named = False
         self.reported: list[Any] = []
         self._before: dict[str, str | None] = {}
         self._places = 0
+
+    @property
+    def name(self) -> str:
+        """A name of the catalog; who asks for it may make it."""
+        self._named = True
+        return self._name
 
     # -- what has to work
 
     def text(self, sql: str) -> str:
         places = {"{t}": f"delta.`{self.path}`", "{u}": f"delta.`{self.at}/u`", "{at}": self.at}
-        for name, value in {**places, "{name}": self.name}.items():
+        for name, value in places.items():
             sql = sql.replace(name, value)
-        return sql
+        return sql.replace("{name}", self.name) if "{name}" in sql else sql
 
     def sql(self, *statements: str) -> Any:
         """Runs statements in order: the DataFrame of the last one."""
@@ -292,7 +299,7 @@ class Player:
         """A place within this one, with a copy of the table: what is recorded there is recorded here."""
         self._places += 1
         one = Player(self.spark, self.tables, self.folder, self._places)
-        one.reported, one.name = self.reported, f"{self.name}_{self._places}"
+        one.reported, one._name = self.reported, f"{self._name}_{self._places}"
         one.folder.mkdir()
         if Path(self.path).exists():
             shutil.copytree(self.path, one.path)
@@ -304,7 +311,7 @@ class Player:
                 self.spark.conf.unset(name)
             else:
                 self.spark.conf.set(name, value)
-        for kind in ("TABLE", "VIEW"):
+        for kind in ("TABLE", "VIEW") if self._named else ():
             try:
                 self.spark.sql(f"DROP {kind} IF EXISTS {self.name}")
             except Exception:  # noqa: BLE001 it is of the other kind
@@ -314,7 +321,7 @@ class Player:
         """Without what is another one in each run: the place, and identifiers."""
         if isinstance(value, str):
             value = value.replace(f"file:{self.at}", "<at>").replace(self.at, "<at>")
-            return _UUID.sub("<uuid>", value).replace(self.name, "<name>")
+            return _UUID.sub("<uuid>", value).replace(self._name, "<name>")
         if isinstance(value, list):
             return [self._plain(v) for v in value]
         if isinstance(value, dict):

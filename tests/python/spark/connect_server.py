@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyspark
+import small_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,22 +40,16 @@ def connect_server(
     home = Path(pyspark.__file__).parent
     python_path = os.pathsep.join([*paths, *filter(None, sys.path)])
     settings = {
+        **small_session.small(),
         "spark.connect.grpc.binding.port": port,
-        "spark.driver.bindAddress": "127.0.0.1",
-        # as in the settings of all tests
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.driver.host": "127.0.0.1",
         "spark.log.level": "OFF",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.ui.enabled": "false",
         # of a cluster
         "spark.executor.cores": 1,
         "spark.executor.memory": "1g",
         "spark.executorEnv.PYTHONPATH": python_path,
         **(more or {}),
     }
-    command = [str(home / "bin" / "spark-submit"), "--master", master, "--driver-memory", "1g"]
+    command = [str(home / "bin" / "spark-submit"), "--master", master]
     for name, value in settings.items():
         command += ["--conf", f"{name}={value}"]
     if program is None:

@@ -88,7 +88,7 @@ def cluster(folder: Path) -> Iterator[Hdfs]:
     """A cluster with its files in a folder."""
     java = ensure_java() / "bin" / "java"
     path = os.pathsep.join([f"{jar()}/*", f"{Path(pyspark.__file__).parent / 'jars'}/*"])
-    command = [java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m", "-cp", path]
+    command = [java, "-Xmx512m", "-cp", path]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [*command, HERE / "HdfsCluster.java", folder / "data"],

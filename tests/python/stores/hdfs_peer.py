@@ -16,7 +16,6 @@ def main(jars: str, warehouse: str, table: str, first: int, count: int) -> None:
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.extraClassPath": jars,
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
         "spark.databricks.delta.snapshotPartitions": "2",

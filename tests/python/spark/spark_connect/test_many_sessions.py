@@ -106,7 +106,7 @@ def test_nothing_is_left_of_twenty_sessions_half_of_which_are_killed(
         f"{MANAGER}defaultSessionTimeout": "30s",
         f"{MANAGER}maintenanceInterval": "1s",
         "spark.local.dir": str(temporary),
-        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir={temporary}",
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={temporary}",
     }
     with monkeypatch.context() as environment:
         environment.setenv("TMPDIR", str(temporary))

@@ -211,7 +211,6 @@ def test_a_server_of_its_own(tmp_path: Path) -> None:
         "spark.sql.catalogImplementation": "hive",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.memory": "1g",
         "spark.sql.shuffle.partitions": "2",
     }

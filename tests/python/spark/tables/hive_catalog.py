@@ -17,9 +17,8 @@ from deltaic.exceptions import UnsupportedError
 
 
 def session(folder: Path) -> Any:
-    java = f"{small_session.SETTINGS['spark.driver.extraJavaOptions']} -Dderby.system.home={folder}/derby"
     own = {
-        "spark.driver.extraJavaOptions": java,
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}/derby",
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:metastore;create=true",
         "spark.sql.catalogImplementation": "hive",
         "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),

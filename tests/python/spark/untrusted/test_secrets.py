@@ -124,9 +124,7 @@ def settings(folder: Path) -> dict[str, str]:
     return {
         "spark.broadcast.compress": "false",
         "spark.driver.bindAddress": "127.0.0.1",
-        # as in the settings of all tests
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-        f" -Djava.io.tmpdir={folder}/temporary",
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder}/temporary",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
         "spark.eventLog.compress": "false",
