@@ -49,7 +49,33 @@ public final class SmallRows {
   }
 
   /** An Arrow stream of the rows, at most so many, without a job; null where one is needed. */
-  public static byte[] arrow(Dataset data, final int most) {
+  public static byte[] arrow(Dataset data, int most) {
+    LocalRelation rows = computed(data, most);
+    if (rows == null) return null;
+    Iterator batches = ArrowConverters$.MODULE$.toBatchWithSchemaIterator(rows.data().iterator(), data.schema(), most,
+        ALL, data.sparkSession().sessionState().conf().sessionLocalTimeZone(), true, false);
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    while (batches.hasNext()) {
+      byte[] batch = (byte[]) batches.next();
+      out.write(batch, 0, batch.length);
+    }
+    return out.toByteArray();
+  }
+
+  /**
+   * A frame of the rows, at most so many, whose values are computed now and no more; null where that needs a job. Its
+   * columns are those of the frame, for whoever has them.
+   */
+  public static Dataset held(Dataset data, int most) {
+    LocalRelation rows = computed(data, most);
+    if (rows == null) return null;
+    return org.apache.spark.sql.classic.Dataset$.MODULE$.ofRows(
+        (org.apache.spark.sql.classic.SparkSession) data.sparkSession(),
+        rows.copy(data.queryExecution().analyzed().output(), rows.data(), false, scala.Option.empty()));
+  }
+
+  /** The rows, at least one and at most so many; null where a job must compute them. */
+  private static LocalRelation computed(Dataset data, final int most) {
     LogicalPlan plan = (LogicalPlan) data.queryExecution().optimizedPlan().transformUp(
         new scala.runtime.AbstractPartialFunction() {
           public boolean isDefinedAt(Object node) {
@@ -64,15 +90,7 @@ public final class SmallRows {
     plan = (LogicalPlan) ConvertToLocalRelation$.MODULE$.apply(plan);
     if (!(plan instanceof LocalRelation)) return null;
     int rows = ((LocalRelation) plan).data().size();
-    if (rows == 0 || rows > most) return null;
-    Iterator batches = ArrowConverters$.MODULE$.toBatchWithSchemaIterator(((LocalRelation) plan).data().iterator(),
-        data.schema(), most, ALL, data.sparkSession().sessionState().conf().sessionLocalTimeZone(), true, false);
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    while (batches.hasNext()) {
-      byte[] batch = (byte[]) batches.next();
-      out.write(batch, 0, batch.length);
-    }
-    return out.toByteArray();
+    return rows == 0 || rows > most ? null : (LocalRelation) plan;
   }
 
   /** The rows of a leaf. */

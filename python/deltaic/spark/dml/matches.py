@@ -42,7 +42,7 @@ class Matches:
         if self.updates or clauses.inserts or op.dml.has_change_feed or not op.dml.uses_vectors:
             # read more than once, and values need not be the same each time
             with errors_of_workers():
-                self.rows = op.computed_once(self.rows)
+                self.rows, _ = op.computed_once(self.rows)
 
     def _found(self) -> Any:
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)

@@ -29,6 +29,7 @@ from deltaic.spark.session.settings import Settings, cluster_bytes, dml_cluster_
 from deltaic.spark.session.tasks import DRIVER, SPARK, tell_route
 from deltaic.spark.session.types import arrow_takes
 from deltaic.spark.write.options import WriteOptions
+from deltaic.spark.write.routes import driver
 from deltaic.spark.write.row_rules import RowRules
 from deltaic.spark.write.rows import write_rows
 from deltaic.spark.write.rule_expressions import DEFAULT, GENERATED, Rule
@@ -233,14 +234,19 @@ class Operation:
         self.dml.read_rows_of([predicate for identity, predicate in scans if identity not in self._held])
         return df
 
-    def computed_once(self, df: Any) -> Any:
-        """The frame, bound, whose rows are computed once: all that read it get the same.
+    def computed_once(self, df: Any) -> tuple[Any, bool]:
+        """The frame, bound, whose rows are computed once: all that read it get the same. Whether the driver has them.
 
         Where executors may end, they are computed before anything reads them: what was lost in between would be
         computed again, with other values perhaps, beside what has been read. What is lost later is an error, and
-        the command runs again. Elsewhere the first who reads computes them, which saves a job.
+        the command runs again. Elsewhere the first who reads computes them, which saves a job. What the driver can
+        compute itself it computes now, without a job.
         """
-        return self.bound(df).localCheckpoint(eager=not has_one_process(self.spark))
+        df = self.bound(df)
+        held = None if self.connect else driver.held(df)
+        if held is not None:
+            return held, True
+        return df.localCheckpoint(eager=not has_one_process(self.spark)), False
 
     def _connect_rows(self, part: str, *, row_ids: bool) -> Any:
         return planned_rows(self.spark, self.dml.scan(part, row_ids), located=True)

@@ -7,10 +7,12 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.compute as pc
 from pyspark.sql.types import BinaryType, NumericType, StringType
 
 from deltaic.identifiers import quoted
 from deltaic.spark.dml.keys import keys_of
+from deltaic.spark.write.routes import driver
 
 if TYPE_CHECKING:
     from deltaic.spark.dml.keys import Key
@@ -37,6 +39,9 @@ class Source:
     def __init__(self, op: Operation, given: Any, condition: Any, *, by_name: bool) -> None:
         F = op.functions  # noqa: N806 (its usual name)
         self._op, self._given = op, given.schema
+        self._ranges: dict[Key, tuple[Any, ...]] = {}
+        """Least and largest value, number of nulls, and about how many values."""
+        self._all: dict[Key, list[Any]] | None = None
         self._copies: dict[str, str] = {}
         if by_name:
             self._copies = {f.name.lower(): f"{_COPY}{i}" for i, f in enumerate(self._given.fields)}
@@ -44,17 +49,35 @@ class Source:
             F.col(quoted(f.name)).alias(self._copies[f.name.lower()]) for f in self._given.fields if by_name
         )
         number = F.monotonically_increasing_id().alias(SOURCE_ROW)
-        self.rows = op.computed_once(given.select("*", *copies, number))
+        self.rows, held = op.computed_once(given.select("*", *copies, number))
         self._keys: list[Key] = keys_of(op, condition, self._given)
-        self._look()
+        sizes = (F.coalesce(F.octet_length(F.col(n)), F.lit(0)) for n in self._texts())
+        size = sum(sizes, start=F.lit(0)).cast("bigint")
+        keys = (F.col(quoted(key.source)) for key in self._keys)
+        here = driver.rows_here(self.rows.select(size, *keys)) if held else None
+        if here is None:
+            self._look(size)
+        else:
+            self._look_at(here)
+        others = sum(8 if isinstance(f.dataType, NumericType) else 64 for f in self._given.fields)
+        self._size = self.count * (others + 16) + self._texts_size
 
-    def _look(self) -> None:
+    def _look_at(self, here: Any) -> None:
+        """At the sizes of texts and the keys of rows that the driver has, in Arrow."""
+        self.count, self._texts_size = here.num_rows, pc.sum(here.column(0)).as_py()
+        self._all = {}
+        for key, column in zip(self._keys, here.columns[1:], strict=True):
+            values = pc.unique(column).drop_null()
+            bounds = pc.min_max(values).as_py()
+            self._ranges[key] = bounds["min"], bounds["max"], column.null_count, len(values)
+            self._all[key] = values.to_pylist() if len(values) <= _MOST_VALUES else []
+
+    def _look(self, size: Any) -> None:
         F = self._op.functions  # noqa: N806 (its usual name)
-        sizes = [F.coalesce(F.octet_length(F.col(n)), F.lit(0)) for n in self._texts()]
         number = F.col(SOURCE_ROW)
         row, task = number.bitwiseAND(F.lit((1 << _ROW_BITS) - 1)), F.shiftright(number, _ROW_BITS)
         early = (row < _MOST_VALUES) & (task < _LOOKED_TASKS)
-        asked = [F.count(F.lit(1)), F.sum(sum(sizes, start=F.lit(0))), F.count_if(early)]
+        asked = [F.count(F.lit(1)), F.sum(size), F.count_if(early)]
         for key in self._keys:
             column = F.col(quoted(key.source))
             asked += [
@@ -65,10 +88,8 @@ class Source:
                 F.sort_array(F.collect_set(F.when(early, column))),
             ]
         self.count, texts, looked, *facts = self.rows.agg(*asked).head()
-        others = sum(8 if isinstance(f.dataType, NumericType) else 64 for f in self._given.fields)
-        self._size = self.count * (others + 16) + (texts or 0)
-        self._ranges = {key: facts[5 * i : 5 * i + 4] for i, key in enumerate(self._keys)}
-        self._all = None
+        self._texts_size = texts or 0
+        self._ranges = {key: tuple(facts[5 * i : 5 * i + 4]) for i, key in enumerate(self._keys)}
         if looked == self.count:
             self._all = {key: facts[5 * i + 4] for i, key in enumerate(self._keys)}
 

@@ -24,7 +24,7 @@ def table(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
     name = f"delta.`{tmp_path / 't'}`"
     spark.createDataFrame(ROWS, "id INT, v INT, s STRING").write.format("delta").save(str(tmp_path / "t"))
     yield name
-    if "seen" in {found.name for found in spark.catalog.listTables()}:
+    if "seen" in {found.viewName for found in spark.sql("SHOW VIEWS").collect()}:
         spark.sql("DROP VIEW seen")
 
 

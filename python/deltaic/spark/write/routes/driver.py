@@ -32,11 +32,23 @@ def write(df: Any, plan: Any, folder: str) -> list[str]:
 def rows(df: Any) -> Any:
     """The rows of a small DataFrame as an Arrow table."""
     df = _with_nullable_fields(df)
-    if not is_connect(df):
-        stream = java_method(df.sparkSession, "SmallRows", "arrow")(df._jdf, _HELD_ROWS)
-        if stream is not None:
-            return pa.ipc.open_stream(stream).read_all()
-    return df.toArrow()
+    here = None if is_connect(df) else rows_here(df)
+    return df.toArrow() if here is None else here
+
+
+def rows_here(df: Any) -> Any:
+    """The rows of a classic DataFrame as an Arrow table, where that needs no job."""
+    stream = java_method(df.sparkSession, "SmallRows", "arrow")(df._jdf, _HELD_ROWS)
+    return None if stream is None else pa.ipc.open_stream(stream).read_all()
+
+
+def held(df: Any) -> Any:
+    """A classic DataFrame whose rows the driver has computed, where that needs no job: who reads them gets the same."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    spark = df.sparkSession
+    rows = java_method(spark, "SmallRows", "held")(df._jdf, _HELD_ROWS)
+    return None if rows is None else DataFrame(rows, spark)
 
 
 def small(df: Any, at_most: int | None = None) -> bool:
