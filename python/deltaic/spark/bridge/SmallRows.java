@@ -2,8 +2,10 @@ package deltaic.spark;
 
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
+import java.util.Arrays;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -12,9 +14,13 @@ import org.apache.spark.sql.catalyst.plans.logical.Range;
 import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions;
 import org.apache.spark.sql.catalyst.plans.logical.Repartition;
 import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SQLExecution$;
 import org.apache.spark.sql.execution.arrow.ArrowConverters$;
 import scala.Function1;
 import scala.collection.Iterator;
+import scala.math.BigInt;
+import scala.runtime.AbstractFunction0;
 import scala.runtime.AbstractFunction1;
 
 /** Rows that the driver has, or can count up, itself: literals, VALUES, a range, and what is computed of one of these. */
@@ -63,15 +69,30 @@ public final class SmallRows {
   }
 
   /**
-   * A frame of the rows, at most so many, whose values are computed now and no more; null where that needs a job. Its
-   * columns are those of the frame, for whoever has them.
+   * A frame of the rows, whose values are computed now and no more: at most `most` rows without a job, or at most `few` by
+   * one, if the optimizer takes them for so many bytes or less. Null where there are more, or none. Its columns are those
+   * of the frame, for whoever has them.
    */
-  public static Dataset held(Dataset data, int most) {
-    LocalRelation rows = computed(data, most);
+  public static Dataset held(Dataset data, int most, int few, long bytes) {
+    LocalRelation here = computed(data, most);
+    scala.collection.immutable.Seq rows = here == null ? fetched(data, few, bytes) : here.data();
     if (rows == null) return null;
     return org.apache.spark.sql.classic.Dataset$.MODULE$.ofRows(
         (org.apache.spark.sql.classic.SparkSession) data.sparkSession(),
-        rows.copy(data.queryExecution().analyzed().output(), rows.data(), false, scala.Option.empty()));
+        new LocalRelation(data.queryExecution().analyzed().output(), rows, false, scala.Option.empty()));
+  }
+
+  /** The rows, at least one and at most so many. A job ends when there are more. */
+  private static scala.collection.immutable.Seq fetched(Dataset data, final int few, long bytes) {
+    final QueryExecution query = data.queryExecution();
+    if (query.optimizedPlan().stats().sizeInBytes().$greater(BigInt.apply(bytes))) return null;
+    Object rows = SQLExecution$.MODULE$.withNewExecutionId(query, scala.Option.empty(), new AbstractFunction0() {
+      public Object apply() {
+        return query.executedPlan().executeTake(few + 1);
+      }
+    });
+    int found = ((InternalRow[]) rows).length;
+    return found == 0 || found > few ? null : Scala.seq(Arrays.asList((Object[]) rows));
   }
 
   /** The rows, at least one and at most so many; null where a job must compute them. */
@@ -80,11 +101,13 @@ public final class SmallRows {
         new scala.runtime.AbstractPartialFunction() {
           public boolean isDefinedAt(Object node) {
             return node instanceof OneRowRelation
-                || node instanceof Range && ((Range) node).numElements().toLong() <= most;
+                || node instanceof Range && ((Range) node).numElements().toLong() <= most
+                || node instanceof Repartition && !spreads(node);
           }
 
           public Object applyOrElse(Object node, Function1 otherwise) {
-            return isDefinedAt(node) ? listed((LogicalPlan) node) : otherwise.apply(node);
+            if (!isDefinedAt(node)) return otherwise.apply(node);
+            return node instanceof Repartition ? ((Repartition) node).child() : listed((LogicalPlan) node);
           }
         });
     plan = (LogicalPlan) ConvertToLocalRelation$.MODULE$.apply(plan);

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CLAUSE, OLD = "__deltaic_clause", "__deltaic_old"
 """Columns of matches: the number of the clause that is followed, and the row as it was."""
 _BY_SOURCE = "__deltaic_by_source"
-_IDLE = "idle"
+_IDLE, _SEEN = "idle", "seen"
 _SHOWN_ROWS, _SHOWN_COLUMNS = 3, 5
 
 
@@ -37,6 +37,8 @@ class Matches:
         self.op, self.source, self.condition, self.clauses = op, source, condition, clauses
         self.updates = {i: update_of(op, c, source) for i, c in clauses.updates.items()}
         self.counts: dict[int, int] = dict.fromkeys(clauses.all, 0)
+        self.seen: list[int] | None = None
+        """The rows of the source that match, by number, where they were listed."""
         self.often = False
         self.rows = self._found()
         if self.updates or clauses.inserts or op.dml.has_change_feed or not op.dml.uses_vectors:
@@ -126,7 +128,23 @@ class Matches:
     def settle(self) -> None:
         """Claims the rows of the table that matched: no row of the source is inserted for them."""
         self._settle()
-        self.op.dml.read_files([row[0] for row in self.rows.select(FILE).distinct().collect()])
+        listing = self._listing()
+        found = (
+            self.rows.groupBy(FILE).agg(*listing) if listing else self.rows.select(FILE).distinct()
+        ).toArrow()
+        self.op.dml.read_files(found[FILE].to_pylist())
+        self._list(found)
+
+    def _listing(self) -> list[Any]:
+        """What lists the rows of the source that match, where that can be, for the inserts."""
+        if not self.clauses.inserts or not self.source.is_listable:
+            return []
+        F = self.op.functions  # noqa: N806 (its usual name)
+        return [F.collect_set(SOURCE_ROW).alias(_SEEN)]
+
+    def _list(self, found: Any) -> None:
+        if _SEEN in found.column_names:
+            self.seen = pc.unique(pc.list_flatten(found[_SEEN])).to_pylist()
 
     def _settle(self) -> None:
         """Records which rows of the table were read; on Spark Connect that is recorded before."""
@@ -144,11 +162,12 @@ class Matches:
         more = [F.count_if(F.col(CLAUSE) == i).alias(f"clause{i}") for i in self.clauses.all]
         matched = F.col(SOURCE_ROW).isNotNull()
         # a match that no clause is about keeps a row of the source from joining
-        more.append(F.count_if(matched & F.col(CLAUSE).isNull()).alias(_IDLE))
+        more += [F.count_if(matched & F.col(CLAUSE).isNull()).alias(_IDLE), *self._listing()]
         bitmaps = bitmaps_of_matches(op, self.rows, F.col(CLAUSE).isNotNull(), matched, more)
         with errors_of_workers():
             found = op.bound(bitmaps).toArrow()
         self._settle()
+        self._list(found)
         if self.clauses.inserts:
             op.dml.read_files(found.filter(pc.greater(found[_IDLE], 0))[FILE].unique().to_pylist())
         self.often = pc.sum(found["matches"]).as_py() != pc.sum(found["matched"]).as_py()

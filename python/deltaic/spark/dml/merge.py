@@ -196,8 +196,11 @@ def _write_changes(op: Operation, matches: Matches) -> None:
 def _insert(op: Operation, matches: Matches, inserts: Mapping[int, Assignments], *, as_changes: bool) -> None:
     """Writes the rows of the source that match no row of the table, and that a clause is about."""
     F, clauses = op.functions, matches.clauses.inserts  # noqa: N806 (its usual name)
-    seen = matches.rows.select(F.col(SOURCE_ROW).alias(_SEEN)).where(F.col(_SEEN).isNotNull())
-    rows = matches.source.rows.join(seen, F.col(SOURCE_ROW) == F.col(_SEEN), "left_anti")
+    if matches.seen is not None:
+        rows = matches.source.without(matches.seen)
+    else:
+        seen = matches.rows.select(F.col(SOURCE_ROW).alias(_SEEN)).where(F.col(_SEEN).isNotNull())
+        rows = matches.source.rows.join(seen, F.col(SOURCE_ROW) == F.col(_SEEN), "left_anti")
     conditions = ((i, None if c.condition is None else op.column(c.condition)) for i, c in clauses.items())
     rows = rows.select("*", first_true(F, conditions).alias(CLAUSE)).where(F.col(CLAUSE).isNotNull())
     values = {}

@@ -239,8 +239,8 @@ class Operation:
 
         Where executors may end, they are computed before anything reads them: what was lost in between would be
         computed again, with other values perhaps, beside what has been read. What is lost later is an error, and
-        the command runs again. Elsewhere the first who reads computes them, which saves a job. What the driver can
-        compute itself it computes now, without a job.
+        the command runs again. Elsewhere the first who reads computes them, which saves a job. Few rows the driver
+        has, computed now.
         """
         df = self.bound(df)
         held = None if self.connect else driver.held(df)

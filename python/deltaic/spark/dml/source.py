@@ -15,6 +15,8 @@ from deltaic.spark.dml.keys import keys_of
 from deltaic.spark.write.routes import driver
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deltaic.spark.dml.keys import Key
     from deltaic.spark.dml.operation import Operation
 
@@ -49,12 +51,12 @@ class Source:
             F.col(quoted(f.name)).alias(self._copies[f.name.lower()]) for f in self._given.fields if by_name
         )
         number = F.monotonically_increasing_id().alias(SOURCE_ROW)
-        self.rows, held = op.computed_once(given.select("*", *copies, number))
+        self.rows, self._held = op.computed_once(given.select("*", *copies, number))
         self._keys: list[Key] = keys_of(op, condition, self._given)
         sizes = (F.coalesce(F.octet_length(F.col(n)), F.lit(0)) for n in self._texts())
         size = sum(sizes, start=F.lit(0)).cast("bigint")
         keys = (F.col(quoted(key.source)) for key in self._keys)
-        here = driver.rows_here(self.rows.select(size, *keys)) if held else None
+        here = driver.rows_here(self.rows.select(size, *keys)) if self._held else None
         if here is None:
             self._look(size)
         else:
@@ -121,6 +123,16 @@ class Source:
     def is_small(self) -> bool:
         """Whether the driver holds its rows."""
         return bool(self._size <= _MOST_HELD)
+
+    @property
+    def is_listable(self) -> bool:
+        """Whether the driver has its rows, and they are so few that their numbers can be listed."""
+        return self._held and self.count <= _MOST_VALUES
+
+    def without(self, numbers: Sequence[int]) -> Any:
+        """The rows without those of some numbers."""
+        column = self._op.functions.col(SOURCE_ROW)
+        return self.rows.where(~column.isin(*numbers)) if numbers else self.rows
 
     def joinable(self) -> Any:
         """The rows, to be joined with those of the table: sent to every task where they are few."""

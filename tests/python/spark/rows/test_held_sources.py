@@ -1,4 +1,4 @@
-"""Merges whose source the driver can compute itself do the same as with one that tasks compute, in fewer jobs."""
+"""Merges whose source the driver has do the same as with one that tasks compute."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from dml_tables import changes, metrics
 from pyspark.errors import ArithmeticException
 
+from deltaic.spark.write.routes import driver
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
@@ -58,18 +59,26 @@ def _table(spark: SparkSession, path: str, kind: str, keys: str) -> None:
 
 
 @pytest.mark.parametrize("case", KEYS)
-def test_it_does_the_same_in_fewer_jobs(spark: SparkSession, case: str, tmp_path: Path) -> None:
+def test_it_does_the_same_in_fewer_jobs(
+    spark: SparkSession, case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kind, ours, theirs = KEYS[case]
     source = spark.range(90, 110).selectExpr("CAST(id AS int) AS n")
     source = source.selectExpr(f"{theirs} AS k", "concat('n', n) AS v")
     done = []
-    for name, rows in (("here", source), ("tasks", source.repartition(2))):
+    for name, rows in (
+        ("here", source),
+        ("fetched", source.repartition(2)),
+        ("tasks", source.repartition(2)),
+    ):
+        if name == "tasks":
+            monkeypatch.setattr(driver, "held", lambda _: None)
         path = str(tmp_path / name)
         _table(spark, path, kind, ours)
         done.append(_merged(spark, path, rows))
-    (few, here), (more, tasks) = done
-    assert here == tasks
-    assert few < more
+    (none, here), (one, fetched), (more, tasks) = done
+    assert here == fetched == tasks
+    assert none < one < more
 
 
 def test_many_keys(spark: SparkSession, tmp_path: Path) -> None:
@@ -84,10 +93,22 @@ def test_many_keys(spark: SparkSession, tmp_path: Path) -> None:
     assert measured["numSourceRows"] == 2901
 
 
-def test_a_value_of_chance_is_computed_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_more_rows_than_are_fetched(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    _table(spark, path, "bigint", "n")
+    source = spark.range(99, 20_000).repartition(3).selectExpr("id AS k", "concat('n', id) AS v")
+    _, (rows, _, measured) = _merged(spark, path, source)
+    assert len(rows) == 20_000
+    assert measured["numTargetRowsInserted"] == 19_900
+    assert measured["numSourceRows"] == 19_901
+
+
+@pytest.mark.parametrize("tasks", [0, 2])
+def test_a_value_of_chance_is_computed_once(spark: SparkSession, tasks: int, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     _table(spark, path, "bigint", "n")
     source = spark.range(90, 110).selectExpr("id AS k", "uuid() AS v")
+    source = source.repartition(tasks) if tasks else source
     _merged(spark, path, source)
     rows = {row.k: row.v for row in spark.read.format("delta").load(path).where("k >= 90").collect()}
     told = {row["k"]: row["v"] for row in changes(path) if row["_change_type"] == "update_postimage"}
@@ -109,10 +130,14 @@ def test_columns_of_the_source_are_still_its_own(spark: SparkSession, tmp_path: 
     assert rows.where("k IN (1, 200)").orderBy("k").collect() == [(1, "a"), (200, "b")]
 
 
-def test_a_value_that_cannot_be_computed_changes_nothing(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("tasks", [0, 2])
+def test_a_value_that_cannot_be_computed_changes_nothing(
+    spark: SparkSession, tasks: int, tmp_path: Path
+) -> None:
     path = str(tmp_path / "t")
     _table(spark, path, "bigint", "n")
     source = spark.range(90, 110).selectExpr("id AS k", "CAST(1 / (id - 95) AS string) AS v")
+    source = source.repartition(tasks) if tasks else source
     with pytest.raises(ArithmeticException, match="DIVIDE_BY_ZERO"):
         _merged(spark, path, source)
     assert DeltaTable.forPath(spark, path).history(1).first().version == 1

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
+LAST = 20_000
+
 
 @pytest.fixture
 def losing(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[int]]:
@@ -46,7 +48,8 @@ def losing(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[[in
 
 
 def _merge(spark: SparkSession, path: str) -> None:
-    source: Any = spark.range(5, 15, 1, 2).alias("s")
+    # more rows than the driver holds
+    source: Any = spark.range(5, LAST, 1, 2).repartition(2).alias("s")
     into = DeltaTable.forPath(spark, path).alias("t")
     into.merge(source, "t.id = s.id").whenMatchedDelete().whenNotMatchedInsertAll().execute()
 
@@ -59,7 +62,7 @@ def test_a_merge_that_loses_its_source_runs_again(
     ran = losing(2)
     _merge(spark, path)
     assert ran == [0, 1, 2]
-    assert ids(spark.read.format("delta").load(path)) == [*range(5), *range(10, 15)]
+    assert ids(spark.read.format("delta").load(path)) == [*range(5), *range(10, LAST)]
     assert deltaic.Table(path).version == 1
 
 

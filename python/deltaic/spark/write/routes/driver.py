@@ -17,6 +17,8 @@ from deltaic.spark.session.kind import functions, is_connect
 
 # number of rows that are always fetched to the driver, and of those that stay there if it has them already
 _FEW_ROWS, _HELD_ROWS = 1000, 100_000
+# rows that are fetched to be computed once, and bytes for which the optimizer takes them
+_FETCHED_ROWS, _FETCHED_BYTES = 10_000, 1 << 20
 
 
 def write(df: Any, plan: Any, folder: str) -> list[str]:
@@ -43,11 +45,15 @@ def rows_here(df: Any) -> Any:
 
 
 def held(df: Any) -> Any:
-    """A classic DataFrame whose rows the driver has computed, where that needs no job: who reads them gets the same."""
+    """A classic DataFrame whose rows the driver has, computed once: who reads them gets the same.
+
+    None where they are many, or none.
+    """
     from pyspark.sql.classic.dataframe import DataFrame
 
     spark = df.sparkSession
-    rows = java_method(spark, "SmallRows", "held")(df._jdf, _HELD_ROWS)
+    limits = _HELD_ROWS, _FETCHED_ROWS, _FETCHED_BYTES
+    rows = java_method(spark, "SmallRows", "held")(df._jdf, *limits)
     return None if rows is None else DataFrame(rows, spark)
 
 
