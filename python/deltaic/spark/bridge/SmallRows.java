@@ -85,7 +85,9 @@ public final class SmallRows {
   /** The rows, at least one and at most so many. A job ends when there are more. */
   private static scala.collection.immutable.Seq fetched(Dataset data, final int few, long bytes) {
     final QueryExecution query = data.queryExecution();
-    if (query.optimizedPlan().stats().sizeInBytes().$greater(BigInt.apply(bytes))) return null;
+    LogicalPlan plan = query.optimizedPlan();
+    if (plan.maxRows().isDefined() && ((Number) plan.maxRows().get()).longValue() > few) return null;
+    if (plan.stats().sizeInBytes().$greater(BigInt.apply(bytes))) return null;
     Object rows = SQLExecution$.MODULE$.withNewExecutionId(query, scala.Option.empty(), new AbstractFunction0() {
       public Object apply() {
         return query.executedPlan().executeTake(few + 1);

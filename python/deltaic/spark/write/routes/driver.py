@@ -18,7 +18,7 @@ from deltaic.spark.session.kind import functions, is_connect
 # number of rows that are always fetched to the driver, and of those that stay there if it has them already
 _FEW_ROWS, _HELD_ROWS = 1000, 100_000
 # rows that are fetched to be computed once, and bytes for which the optimizer takes them
-_FETCHED_ROWS, _FETCHED_BYTES = 10_000, 1 << 20
+_FETCHED_ROWS, _FETCHED_BYTES = 10_000, 256 << 10
 
 
 def write(df: Any, plan: Any, folder: str) -> list[str]:
