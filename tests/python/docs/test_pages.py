@@ -1,4 +1,4 @@
-"""The Python of the pages below docs/ runs as it stands, page by page, in one process with one Spark."""
+"""The Python of the pages below docs/ runs as it stands, page by page, in one process with one small Spark."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import small_session
 
 DOCS = Path(__file__).parents[3] / "docs"
 # the first test of a page runs them all
@@ -59,10 +60,12 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("pages")
     pages = folder / "pages.json"
     pages.write_text(json.dumps(PAGES), encoding="utf-8")
+    settings = "".join(f"{name} {value}\n" for name, value in small_session.small().items())
+    (folder / "spark-defaults.conf").write_text(settings, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", _RUN, str(pages)],
         cwd=folder,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "SPARK_CONF_DIR": str(folder)},
         capture_output=True,
         encoding="utf-8",
         timeout=840,
