@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import doors
 import pyarrow as pa
 import pytest
 from dml_tables import ids, versions
@@ -204,6 +205,8 @@ def test_a_setting_that_is_no_number_is_refused(spark: SparkSession, overtaken: 
 
 
 def test_a_session_may_accept_answers_that_are_old(spark: SparkSession, path: str) -> None:
+    if doors.chosen() != doors.CLASSIC and spark.version.startswith("4.0."):
+        pytest.skip("a server of 4.0 opens a table each time that a frame is used, and then looks")
     df = spark.read.format("delta").load(path)
     spark.conf.set("spark.databricks.delta.stalenessLimit", "1h")
     try:
