@@ -94,18 +94,12 @@ def spark(request: pytest.FixtureRequest) -> Any:
 @pytest.fixture(scope="session")
 def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A classic local session after `deltaic.enable`. Its warehouse is a temporary folder."""
-    from pyspark.sql import SparkSession
-
-    import deltaic
     from deltaic.spark.java import ensure_java
 
     ensure_java()
-    builder = SparkSession.builder.master("local[2]").appName("deltaic tests")
-    warehouse: Path = tmp_path_factory.mktemp("warehouse")
-    for key, value in (small_session.small() | {"spark.sql.warehouse.dir": warehouse.as_uri()}).items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    deltaic.enable(session)
+    warehouse = tmp_path_factory.mktemp("warehouse").as_uri()
+    own = {"spark.app.name": "deltaic tests", "spark.sql.warehouse.dir": warehouse}
+    session = small_session.session("local[2]", own)
     yield session
     session.stop()
 

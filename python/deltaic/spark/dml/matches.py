@@ -128,10 +128,8 @@ class Matches:
     def settle(self) -> None:
         """Claims the rows of the table that matched: no row of the source is inserted for them."""
         self._settle()
-        listing = self._listing()
-        found = (
-            self.rows.groupBy(FILE).agg(*listing) if listing else self.rows.select(FILE).distinct()
-        ).toArrow()
+        by_file = self.rows.groupBy(FILE)
+        found = by_file.agg(self.op.functions.count("*"), *self._listing()).toArrow()
         self.op.dml.read_files(found[FILE].to_pylist())
         self._list(found)
 

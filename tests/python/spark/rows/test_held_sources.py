@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from dml_tables import changes, metrics
 from pyspark.errors import ArithmeticException
+from spark_jobs import jobs_of
 
 from deltaic.spark.write.routes import driver
 from deltaic.tables import DeltaTable
@@ -31,17 +32,11 @@ KEYS = {
 }
 
 
-def _merged(spark: SparkSession, path: str, source: Any, on: str = "t.k <=> s.k") -> tuple[int, Any]:
+def _merged(spark: SparkSession, path: str, source: Any) -> tuple[int, Any]:
     """The number of jobs of a merge, and what it did."""
-    context = spark.sparkContext
-    context.setJobGroup(path, "a merge")
-    try:
-        merge = DeltaTable.forPath(spark, path).alias("t").merge(source.alias("s"), on)
-        merge = merge.whenMatchedDelete("s.v = 'n95'").whenMatchedUpdate(set={"v": "s.v"})
-        merge.whenNotMatchedInsertAll().execute()
-        jobs = len(context.statusTracker().getJobIdsForGroup(path))
-    finally:
-        context._jsc.clearJobGroup()
+    merge = DeltaTable.forPath(spark, path).alias("t").merge(source.alias("s"), "t.k <=> s.k")
+    merge = merge.whenMatchedDelete("s.v = 'n95'").whenMatchedUpdate(set={"v": "s.v"})
+    jobs = jobs_of(spark, merge.whenNotMatchedInsertAll().execute)
     return jobs, (
         sorted(map(str, spark.read.format("delta").load(path).collect())),
         sorted(map(str, changes(path))),

@@ -204,7 +204,7 @@ def table_at(spark: SparkSession, tmp_path: Path) -> Iterator[Path]:
 
 
 def is_view(spark: SparkSession) -> bool:
-    return any(view.viewName == "made" for view in spark.sql("SHOW VIEWS").collect())
+    return any(view.viewName == "made" and not view.isTemporary for view in spark.sql("SHOW VIEWS").collect())
 
 
 def written(statement: str, path: Path, by: str) -> str:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import ArithmeticException
+from spark_jobs import jobs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,14 +65,8 @@ def test_rows_that_the_optimizer_holds_are_written_without_a_job(
 ) -> None:
     setting("spark.sql.session.timeZone", "Asia/Tokyo")
     path = str(tmp_path / "t")
-    context = spark.sparkContext
-    context.setJobGroup(path, "a write of few rows")
-    try:
-        df = spark.sql(query)
-        df.write.format("delta").save(path)
-        assert not list(context.statusTracker().getJobIdsForGroup(path))
-    finally:
-        context._jsc.clearJobGroup()
+    assert jobs_of(spark, lambda: spark.sql(query).write.format("delta").save(path)) == 0
+    df = spark.sql(query)
     written = spark.read.format("delta").load(path)
     assert [f.dataType.simpleString() for f in written.schema] == [
         f.dataType.simpleString() for f in df.schema
@@ -84,14 +79,9 @@ def test_rows_that_the_optimizer_holds_are_written_without_a_job(
 
 @pytest.mark.classic("counts the jobs of its Spark context")
 def test_rows_of_the_driver_are_written_without_a_job(spark: SparkSession, tmp_path: Path) -> None:
-    path, context = str(tmp_path / "t"), spark.sparkContext
+    path = str(tmp_path / "t")
     df = spark.createDataFrame(pa.table({"id": range(5000), "s": ["x", None] * 2500}))
-    context.setJobGroup(path, "a write of rows that are here")
-    try:
-        df.selectExpr("id + 1 AS id", "s").write.format("delta").save(path)
-        assert not list(context.statusTracker().getJobIdsForGroup(path))
-    finally:
-        context._jsc.clearJobGroup()
+    assert jobs_of(spark, lambda: df.selectExpr("id + 1 AS id", "s").write.format("delta").save(path)) == 0
     written = spark.read.format("delta").load(path)
     assert written.selectExpr("count(s)", "sum(id)", "max(id)").first() == (2500, 12_502_500, 5000)
 
