@@ -130,10 +130,12 @@ def _save(
         reads: Sequence[str | None] = () if batch is None else batch.reads
         if rows is not df:
             reads = [predicate for _, predicate in read_set.scans_of(rows)]
-        adds = write_rows(rows, plan, path, folder, given)
+        adds = write_rows(rows, plan, path, folder, given, batch=batch)
         version, compaction = transaction.commit(plan, adds, folder, reads, cluster_bytes(session))
         compacted(session, version, compaction)
         committed(session, plan.uri, version)
+        if batch is not None:
+            batch.wrote(adds)
     if asked.txn_app_id is None:
         settings.end_txn(session)
     return version

@@ -6,7 +6,9 @@ import java.util.Arrays;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation$;
+import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
@@ -37,12 +39,17 @@ public final class SmallRows {
   public static boolean small(Dataset data, int few, int held) {
     LogicalPlan plan = data.queryExecution().optimizedPlan();
     scala.Option most = plan.maxRows();
-    if (plan.exists(new AbstractFunction1() {
+    if (spread(plan)) return false;
+    return most.isDefined() && ((Number) most.get()).longValue() <= (plan instanceof LocalRelation ? held : few);
+  }
+
+  /** Whether a query says how many tasks, more than one, its rows are spread over. */
+  static boolean spread(LogicalPlan plan) {
+    return plan.exists(new AbstractFunction1() {
       public Object apply(Object node) {
         return Boolean.valueOf(spreads(node));
       }
-    })) return false;
-    return most.isDefined() && ((Number) most.get()).longValue() <= (plan instanceof LocalRelation ? held : few);
+    });
   }
 
   /** Whether rows were to be spread over more than one task: repartition, coalesce, and the hints of these names. */
@@ -57,9 +64,25 @@ public final class SmallRows {
   /** An Arrow stream of the rows, at most so many, without a job; null where one is needed. */
   public static byte[] arrow(Dataset data, int most) {
     LocalRelation rows = computed(data, most);
-    if (rows == null) return null;
-    Iterator batches = ArrowConverters$.MODULE$.toBatchWithSchemaIterator(rows.data().iterator(), data.schema(), most,
-        ALL, data.sparkSession().sessionState().conf().sessionLocalTimeZone(), true, false);
+    return rows == null ? null : arrow(data, rows.data().iterator(), most);
+  }
+
+  /** An Arrow stream of the rows, at most so many, by one job, which ends early where a task has more. Null where there are more. */
+  public static byte[] fetched(Dataset data, int most) {
+    LogicalPlan some = new LocalLimit(Literal$.MODULE$.apply(Integer.valueOf(most + 1)), data.queryExecution().analyzed());
+    final QueryExecution query = DeltaCommand.rows(data.sparkSession(), some).queryExecution();
+    Object rows = SQLExecution$.MODULE$.withNewExecutionId(query, scala.Option.empty(), new AbstractFunction0() {
+      public Object apply() {
+        return query.executedPlan().executeCollect();
+      }
+    });
+    if (((InternalRow[]) rows).length > most) return null;
+    return arrow(data, Scala.seq(Arrays.asList((Object[]) rows)).iterator(), most);
+  }
+
+  private static byte[] arrow(Dataset data, Iterator rows, int most) {
+    Iterator batches = ArrowConverters$.MODULE$.toBatchWithSchemaIterator(rows, data.schema(), most, ALL,
+        data.sparkSession().sessionState().conf().sessionLocalTimeZone(), true, false);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     while (batches.hasNext()) {
       byte[] batch = (byte[]) batches.next();

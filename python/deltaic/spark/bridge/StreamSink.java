@@ -12,6 +12,8 @@ import scala.collection.immutable.Seq;
 /** A table as a streaming sink: each batch is one commit, which also says that the batch is done. */
 final class StreamSink implements Sink {
   private final HashMap given = new HashMap();
+  /** Whether the last batch had few rows. */
+  private boolean few;
 
   StreamSink(Map options, Seq partitionColumns, OutputMode mode) {
     given.put("options", SessionSettings.ofReading(OpenTable.lowerCased(options)));
@@ -28,13 +30,14 @@ final class StreamSink implements Sink {
     HashMap request = new HashMap(given);
     request.put("op", "sinkAdd");
     request.put("batch", Long.valueOf(batch));
+    request.put("few", Boolean.valueOf(few && !SmallRows.spread(rows.queryExecution().optimizedPlan())));
     // the thread of a query carries its id, which is the same after a restart
     request.put("query", session.sparkContext().getLocalProperty("sql.streaming.queryId"));
     // the frame is a stream still and cannot be written: its rows, as Spark plans them for this batch, can
     HashMap frames = new HashMap();
     frames.put("rows", session.internalCreateDataFrame(rows.queryExecution().toRdd(), rows.schema(), false));
     frames.put("batch", rows);
-    Python.call(request, frames);
+    few = Boolean.TRUE.equals(Python.call(request, frames));
   }
 
   public String toString() {

@@ -66,8 +66,8 @@ def _check_checkpoint(place: str | None) -> None:
         )
 
 
-def add_batch(asked: dict[str, Any], data: Any) -> None:
-    """Writes a batch, unless it was committed before.
+def add_batch(asked: dict[str, Any], data: Any) -> bool:
+    """Writes a batch, unless it was committed before; whether it had few rows.
 
     `data` has Java Datasets: the `rows`, and the `batch` as Spark planned it. A batch that reads the table claims what
     it read.
@@ -89,7 +89,7 @@ def add_batch(asked: dict[str, Any], data: Any) -> None:
     if has_void(rows.schema):
         raise _void(path, "a stream has a void column")
     settings = Settings.of(spark)
-    batch = StreamBatch()
+    batch = StreamBatch(data["batch"], asked["few"])
     try:
         table = Table(path, storage_options=settings.storage(storage))
     except TableNotFoundError:
@@ -98,8 +98,9 @@ def add_batch(asked: dict[str, Any], data: Any) -> None:
         if any(f.type == "void" and GENERATION in f.metadata for f in table.schema):
             raise _void(path, "the table has a void column that it generates")
         rows = _fitted(rows, table, WriteOptions.parse(path, options).in_session(settings))
-        batch = StreamBatch.of(data["batch"], spark, table.uri)
+        batch.of_table(spark, table.uri)
     save(spark, rows, path, _MODES[asked["mode"]], by, options, storage or None, batch=batch)
+    return batch.few
 
 
 def _void(path: str, what: str) -> InvalidSchemaError:

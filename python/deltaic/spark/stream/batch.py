@@ -4,23 +4,43 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deltaic.spark.session.jvm import java_method
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-@dataclass(frozen=True)
+# what a batch has at most of which another of the same size is worth a place in the driver's memory
+_FEW_ROWS, _FEW_BYTES = 10_000, 256 << 10
+
+
+@dataclass
 class StreamBatch:
     """A batch of a stream, planned already, as the table knows it that it is written to."""
 
+    planned: Any
+    """A Java Dataset: the batch as Spark planned it."""
+    few: bool
+    """Whether it may have few rows, as the batch before it had; of a batch that is written, whether it had."""
     reads: tuple[str | None, ...] = ()
     """The predicates by which it reads the table, for each scan; none is every row."""
     version: int | None = None
     """The version that its scans read; none where only its sources do."""
 
-    @classmethod
-    def of(cls, batch: Any, spark: Any, uri: str) -> StreamBatch:
-        """Of a Java Dataset that is written to the table at `uri`."""
-        found = json.loads(java_method(spark, "CommandReads", "ofBatch")(batch, uri))
+    def of_table(self, spark: Any, uri: str) -> None:
+        """It is written to the table at `uri`: finds what it reads of it."""
+        found = json.loads(java_method(spark, "CommandReads", "ofBatch")(self.planned, uri))
         versions = [scan["version"] for scan in found if scan["version"] is not None]
-        return cls(tuple(scan["predicate"] for scan in found), min(versions, default=None))
+        self.reads = tuple(scan["predicate"] for scan in found)
+        self.version = min(versions, default=None)
+
+    def starts_again(self) -> None:
+        """Its rows are computed once more: Spark must not count them twice in the progress of the query."""
+        self.planned.queryExecution().executedPlan().resetMetrics()
+
+    def wrote(self, adds: Sequence[str]) -> None:
+        """Notes how large the files are that have its rows."""
+        files = [json.loads(add) for add in adds]
+        rows = sum(json.loads(file["stats"])["numRecords"] for file in files)
+        self.few = rows <= _FEW_ROWS and sum(file["size"] for file in files) <= _FEW_BYTES

@@ -19,16 +19,24 @@ from deltaic.spark.write.write_columns import WriteColumn
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from deltaic.spark.stream.batch import StreamBatch
     from deltaic.spark.write.options import WriteOptions
 
 
 def write_rows(
-    df: Any, plan: Any, path: str, folder: str, options: WriteOptions, *, at_most: int | None = None
+    df: Any,
+    plan: Any,
+    path: str,
+    folder: str,
+    options: WriteOptions,
+    *,
+    at_most: int | None = None,
+    batch: StreamBatch | None = None,
 ) -> list[str]:
     """Writes the rows into data files below `folder`; their `add` actions. Nothing is committed.
 
     `at_most` is how many rows there can be, if that is known: of few the driver writes one file, without a job that
-    writes.
+    writes. Those of a `batch` that may be small are fetched first.
 
     Raises:
         DeltaError: as `save`.
@@ -36,6 +44,11 @@ def write_rows(
     columns, rules = WriteColumn.all_of(plan.columns), RowRules.of(plan.rules)
     with _known(path, columns, rules, options.replace_where):
         route = options.route if options.route != "auto" else _route(df, plan, at_most)
+        if batch is not None and batch.few and options.route == "auto" and not plan.unfollowed:
+            adds = driver.write_few(_on_driver(df, columns, rules, path), plan, folder)
+            if adds is not None:
+                return adds
+            batch.starts_again()
         return _write(df, plan, columns, rules, folder, options, route)
 
 
