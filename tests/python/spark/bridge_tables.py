@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from deltalake import write_deltalake
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -111,23 +112,37 @@ def mapped(name: str, data_type: Any, physical: str, number: int) -> dict[str, A
 
 
 def inline_vector(*rows: int) -> dict[str, Any]:
-    """An inline deletion vector of row positions below 65536."""
-    bitmap = (
-        (12346).to_bytes(4, "little")
-        + (1).to_bytes(4, "little")  # containers
-        + (0).to_bytes(2, "little")  # their high bits
-        + (len(rows) - 1).to_bytes(2, "little")
-        + (16).to_bytes(4, "little")  # where the first one starts
-        + b"".join(r.to_bytes(2, "little") for r in sorted(rows))
-    )
-    treemap = (1).to_bytes(8, "little") + (0).to_bytes(4, "little") + bitmap
-    raw = (1681511377).to_bytes(4, "little") + treemap
+    """An inline deletion vector of row positions, at most 4096 in each 65536."""
+    bitmaps = _by_high_bits(rows, 32)
+    raw = (1681511377).to_bytes(4, "little") + len(bitmaps).to_bytes(8, "little")
+    for high, below in bitmaps.items():
+        raw += high.to_bytes(4, "little") + _bitmap(_by_high_bits(below, 16))
     return {
         "storageType": "i",
         "pathOrInlineDv": _z85(raw + b"\0" * (-len(raw) % 4)),
         "sizeInBytes": len(raw),
         "cardinality": len(rows),
     }
+
+
+def _by_high_bits(rows: Iterable[int], bits: int) -> dict[int, list[int]]:
+    """The low bits of numbers by the bits above them, both in order."""
+    found: dict[int, list[int]] = {}
+    for row in sorted(rows):
+        found.setdefault(row >> bits, []).append(row & ((1 << bits) - 1))
+    return found
+
+
+def _bitmap(containers: dict[int, list[int]]) -> bytes:
+    """A serialized RoaringBitmap of arrays."""
+    head = (12346).to_bytes(4, "little") + len(containers).to_bytes(4, "little")
+    start = len(head) + 8 * len(containers)
+    starts = values = b""
+    for high, low in containers.items():
+        head += high.to_bytes(2, "little") + (len(low) - 1).to_bytes(2, "little")
+        starts += (start + len(values)).to_bytes(4, "little")
+        values += b"".join(row.to_bytes(2, "little") for row in low)
+    return head + starts + values
 
 
 def _z85(data: bytes) -> str:

@@ -2,10 +2,7 @@ package deltaic.spark;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
-import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.catalyst.expressions.*;
-import org.apache.spark.sql.catalyst.expressions.objects.Invoke;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
@@ -15,7 +12,6 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.types.*;
-import org.roaringbitmap.RoaringBitmap;
 import scala.Function1;
 import scala.collection.immutable.Seq;
 
@@ -82,7 +78,7 @@ public final class DeletionVectorRule extends Rule {
     output.addAll(extra);
     LogicalRelation scan =
         new LogicalRelation(relation, Scala.seq(output), node.catalogTable(), false, Scala.nothing());
-    Expression alive = new Or(new IsNull(vector), new Not(deleted(index.lists.broadcasts, vector, rowIndex)));
+    Expression alive = new Or(new IsNull(vector), new Not(DeletedRows.contain(index.lists.broadcasts, vector, rowIndex)));
     return new Project(Scala.seq(shown), new Filter(alive, scan));
   }
 
@@ -114,30 +110,5 @@ public final class DeletionVectorRule extends Rule {
       }
     }
     return null;
-  }
-
-  /** `broadcasts.get().get(code >>> 32).value().get((int) code).contains((int) rowIndex)`: classes of Java, Spark and
-   *  RoaringBitmap only, which every executor has. */
-  private static Expression deleted(AtomicReference broadcasts, Expression code, Expression rowIndex) {
-    Expression list = invoke(Literal.fromObject(broadcasts, type(AtomicReference.class)), "get", type(ArrayList.class), null);
-    Expression high = asInt(new ShiftRight(code, new Literal(Integer.valueOf(32), IntegerType$.MODULE$)));
-    Expression broadcast = invoke(list, "get", type(Broadcast.class), high);
-    Expression bitmaps = invoke(broadcast, "value", type(ArrayList.class), null);
-    Expression bitmap = invoke(bitmaps, "get", type(RoaringBitmap.class), asInt(code));
-    return invoke(bitmap, "contains", BooleanType$.MODULE$, asInt(rowIndex));
-  }
-
-  private static DataType type(Class c) {
-    return new ObjectType(c);
-  }
-
-  /** The low 32 bits. */
-  private static Expression asInt(Expression e) {
-    return new Cast(e, IntegerType$.MODULE$, Scala.nothing(), EvalMode$.MODULE$.LEGACY());
-  }
-
-  private static Expression invoke(Expression target, String method, DataType result, Expression argument) {
-    return new Invoke(target, method, result, argument == null ? Scala.none() : Scala.one(argument), Scala.none(), true,
-        false, true);
   }
 }

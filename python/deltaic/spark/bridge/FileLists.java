@@ -1,6 +1,5 @@
 package deltaic.spark;
 
-import java.io.IOException;
 import java.lang.ref.SoftReference;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
@@ -27,7 +26,6 @@ import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StringType$;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
-import org.roaringbitmap.RoaringBitmap;
 import scala.Option;
 
 /**
@@ -49,7 +47,7 @@ final class FileLists {
   private long size = -1;
   private long rows = UNASKED;
   private Boolean vectors;
-  /** Code of each deletion vector that was broadcast, by file: number of the broadcast << 32 | position in it. */
+  /** Code of each deletion vector that was broadcast, by file (see DeletedRows). */
   private final HashMap codes = new HashMap();
   /**
    * The broadcasts, an ArrayList that is replaced and never changed. The plan's expression holds this reference: it is
@@ -174,7 +172,7 @@ final class FileLists {
       for (int c = 0; c < values.length; c++) values[c] = cast(bytes(in), schema.fields()[c].dataType(), zone);
       groups.add(new Group(new GenericInternalRow(values)));
     }
-    ArrayList bitmaps = new ArrayList();
+    DeletedRows deleted = new DeletedRows();
     int broadcastNumber = ((ArrayList) broadcasts.get()).size();
     int files = in.getInt();
     long total = 0;
@@ -202,30 +200,18 @@ final class FileLists {
       String key = table.changeType == null ? uri : uri + group.values;
       Long code = (Long) codes.get(key);
       if (code == null) {
-        code = Long.valueOf(((long) broadcastNumber << 32) | bitmaps.size());
-        bitmaps.add(bitmap(bits, vector));
+        code = Long.valueOf(deleted.add(bits, vector, broadcastNumber));
         codes.put(key, code);
       }
       group.vectors.add(code);
     }
-    if (!bitmaps.isEmpty()) {
+    if (!deleted.sets.isEmpty()) {
       ArrayList next = new ArrayList((ArrayList) broadcasts.get());
-      next.add(JavaSparkContext.fromSparkContext(session.sparkContext()).broadcast(bitmaps));
+      next.add(JavaSparkContext.fromSparkContext(session.sparkContext()).broadcast(deleted.sets));
       broadcasts.set(next);
     }
     if (all) size = total;
     return groups;
-  }
-
-  private static RoaringBitmap bitmap(ByteBuffer part, int length) {
-    try {
-      part.limit(length);
-      RoaringBitmap bitmap = new RoaringBitmap();
-      bitmap.deserialize(part);
-      return bitmap;
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   private static byte[] bytes(ByteBuffer in) {

@@ -26,6 +26,11 @@ DELETED = {0, 1, 17, 500, 999}
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     """Ids 0 to 1999 in two files of many row groups; of the first, the rows `DELETED` are deleted."""
+    return table(tmp_path, DELETED)
+
+
+def table(tmp_path: Path, deleted: set[int]) -> str:
+    """Ids 0 to 1999 in two files of many row groups; of the first, some rows are deleted."""
     log = Log(tmp_path / "t")
     fields = [
         field("id", "long"),
@@ -33,7 +38,7 @@ def path(tmp_path: Path) -> str:
         field("s", {"type": "struct", "fields": [field("a", "long")]}),
     ]
     actions = []
-    for number, vector in enumerate([inline_vector(*DELETED), None]):
+    for number, vector in enumerate([inline_vector(*sorted(deleted)), None]):
         ids = pa.array(range(number * 1000, number * 1000 + 1000), pa.int64())
         table = pa.table({"id": ids, "s": pa.StructArray.from_arrays([ids], ["a"])})
         more: dict[str, Any] = {} if vector is None else {"deletionVector": vector}
@@ -76,6 +81,14 @@ def test_deleted_rows_are_gone(
     assert _ids(df.where("id > 990 and id < 1005")) == set(range(991, 1005)) - DELETED
     assert _ids(df.where("p = '1' and s.a = 1500").select("id")) == {1500}
     assert df.where("s.a >= 500").select("s.a").count() == 1498
+
+
+@pytest.mark.parametrize("end", [0, 63, 64, 999, 100_000_000, 200_000_000, 2**31 + 5])
+def test_vectors_of_each_length(spark: SparkSession, tmp_path: Path, end: int) -> None:
+    """Tasks ask bits or a RoaringBitmap, whichever takes less; a vector may be longer than its file."""
+    deleted = {*range(0, 500, 7), end}
+    df = spark.read.format("delta").load(table(tmp_path, deleted))
+    assert _ids(df) == set(range(2000)) - {row for row in deleted if row < 1000}
 
 
 def test_nothing_of_them_shows(spark: SparkSession, path: str) -> None:
