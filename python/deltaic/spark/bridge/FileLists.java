@@ -1,8 +1,12 @@
 package deltaic.spark;
 
+import java.io.File;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.ref.SoftReference;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -111,9 +115,28 @@ final class FileLists {
     // a row of a file need not be one for which the predicate is true
     boolean fewer = isLimited() && predicate == null;
     if (fewer) request.put("limit", Long.valueOf(limit));
-    groups = decode(ByteBuffer.wrap((byte[]) Python.call(request, null)), predicate == null && !fewer);
+    groups = decode(listed(Python.call(request, null)), predicate == null && !fewer);
     remember(predicate, groups);
     return groups;
+  }
+
+  /** A list as it came, or from the file that has it, which is read once. */
+  private static ByteBuffer listed(Object answer) {
+    if (answer instanceof byte[]) return ByteBuffer.wrap((byte[]) answer);
+    File file = new File((String) answer);
+    try {
+      RandomAccessFile in = new RandomAccessFile(file, "r");
+      try {
+        return in.getChannel().map(FileChannel.MapMode.READ_ONLY, 0, in.length());
+      } finally {
+        in.close();
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException("the list of files cannot be read from " + file, e);
+    } finally {
+      // a file that is mapped stays on Windows until the process ends
+      if (!file.delete()) file.deleteOnExit();
+    }
   }
 
   /** The files of `list` in groups, each for a task of the core (see deltaic/spark/bridge/core_reads.py). */

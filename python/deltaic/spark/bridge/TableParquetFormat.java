@@ -37,6 +37,12 @@ public final class TableParquetFormat extends ParquetFileFormat {
     this.rowVersionColumn = rowVersionColumn;
   }
 
+  /** Spark 4.3 makes options of Parquet for each file, to ask whether it is an archive: data files of a table are none. */
+  public boolean isSplitable(
+      SparkSession session, scala.collection.immutable.Map options, org.apache.hadoop.fs.Path path) {
+    return true;
+  }
+
   public Seq metadataSchemaFields() {
     Seq fields = super.metadataSchemaFields();
     return rowIdColumn == null ? fields : RowIdRule.fields(fields, rowIdColumn, rowVersionColumn);

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from deltaic.spark.write.definition import Definition
+
+# bytes of a list that py4j still carries: it makes text of them, and the JVM holds both
+_LONG_LIST = 1 << 20
 
 
 def describe(asked: dict[str, Any]) -> str:
@@ -109,15 +114,20 @@ def _open(
         return PartOfTable(part.table, part.predicate)
 
 
-def files(asked: dict[str, Any]) -> bytes:
+def files(asked: dict[str, Any]) -> bytes | str:
     """The files that may hold a row for which `predicate` is true, in the layout of engine/file_list.rs.
 
-    With a `limit`, as many as hold so many rows are enough.
+    With a `limit`, as many as hold so many rows are enough. A long list is in a file, whose path is the answer: who
+    reads it deletes it.
     """
     table = again(asked)
-    if "limit" in asked:
-        return bytes(table.files(asked["predicate"], asked["limit"]))
-    return bytes(table.files(asked["predicate"]))
+    listed = bytes(table.files(asked["predicate"], *([asked["limit"]] if "limit" in asked else [])))
+    if len(listed) <= _LONG_LIST:
+        return listed
+    number, path = tempfile.mkstemp(prefix="deltaic-files-")
+    with os.fdopen(number, "wb") as file:
+        file.write(listed)
+    return path
 
 
 def hadoop_settings(asked: dict[str, Any]) -> str:

@@ -19,9 +19,9 @@ _FEW_ROWS, _FEW_BYTES = 10_000, 256 << 10
 class StreamBatch:
     """A batch of a stream, planned already, as the table knows it that it is written to."""
 
-    planned: Any
-    """A Java Dataset: the batch as Spark planned it."""
-    few: bool
+    planned: Any = None
+    """A Java Dataset: the batch as Spark planned it. None where only Spark has it."""
+    few: bool = False
     """Whether it may have few rows, as the batch before it had; of a batch that is written, whether it had."""
     reads: tuple[str | None, ...] = ()
     """The predicates by which it reads the table, for each scan; none is every row."""

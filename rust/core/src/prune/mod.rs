@@ -12,10 +12,12 @@
 //! | `row_groups` | what the Parquet statistics of a checkpoint promise of its files |
 //! | `range`, `outcomes`, `plan` | what follows for a predicate |
 //! | `interval` | which files a comparison with whole numbers drops at once |
+//! | `held_facts` | statistics of a column that are held for the next predicate |
 //! | `explain` | which part of a predicate drops a file |
 
 mod bounds;
 mod explain;
+mod held_facts;
 mod interval;
 mod json_shape;
 mod nulls;
@@ -32,6 +34,7 @@ mod timestamps;
 
 pub use crate::predicate::BoundColumn;
 pub(crate) use explain::{PredicatePart, RuledOut};
+pub(crate) use held_facts::HeldFacts;
 pub(crate) use json_shape::{Shape, Shapes};
 pub use pruner::Pruner;
 

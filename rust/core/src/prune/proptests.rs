@@ -20,8 +20,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use super::Pruner;
 use super::tests::partition_map;
+use super::{HeldFacts, Pruner};
 use crate::predicate::eval::filter_mask;
 use crate::predicate::{CompareOp, Literal, Predicate};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, arrow_type};
@@ -452,6 +452,17 @@ proptest! {
         let plain = Pruner::bind(&predicate, &schema, &["p".to_owned()], ColumnMappingMode::None).unwrap().by_facts();
         prop_assert_eq!(&by_json, &plain.by_stats_json(&table.stats_json(), &values, &by_values));
         prop_assert_eq!(&by_struct, &plain.by_stats_struct(&table.stats_parsed(), &values, &by_values));
+        // and what is held for the next predicate says the same
+        if pruner.can_be_held() {
+            let none = || pruner.stats_leaves().iter().map(|_| HeldFacts::default()).collect::<Vec<_>>();
+            let (mut of_json, mut of_struct) = (none(), none());
+            pruner.hold_json(&table.stats_json(), &by_values, &mut of_json);
+            pruner.hold_struct(&table.stats_parsed(), &by_values, &mut of_struct);
+            for (held, expected) in [(&of_json, &by_json), (&of_struct, &by_struct)] {
+                prop_assert_eq!(&held[0].files(), &by_values);
+                prop_assert_eq!(&pruner.by_held(&held.iter().collect::<Vec<_>>(), &by_values), expected);
+            }
+        }
         let by_parsed = pruner.by_partition_struct(&table.partition_values_parsed());
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&table.checkpoint()).unwrap();
         let groups = pruner.row_groups(&metadata);

@@ -3,6 +3,7 @@ use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use parquet::file::metadata::ParquetMetaData;
 
 use super::bounds::has_null_count;
+use super::held_facts::HeldFacts;
 use super::interval::Interval;
 use super::partition::{MapReader, StructReader};
 use super::plan::PrunePlan;
@@ -159,6 +160,49 @@ impl Pruner {
                 return Verdict::Drop;
             }
             reader.facts(row, facts);
+            self.judge(facts)
+        })
+    }
+
+    /// Whether all that it asks of statistics can be held, and it asks for nothing else.
+    pub(crate) fn can_be_held(&self) -> bool {
+        let mut leaves = self.stats_leaves().iter();
+        self.partitions == 0 && self.uses_stats() && leaves.all(|c| HeldFacts::can_hold(&c.data_type))
+    }
+
+    /// Adds what statistics (JSON text) say of the files in `keep`, and nothing of other rows, to what is held of each of
+    /// [`Pruner::stats_leaves`].
+    pub(crate) fn hold_json(&self, stats: &StringViewArray, keep: &BooleanBuffer, held: &mut [HeldFacts]) {
+        let (mut reader, mut leaves) = (ShapedReader::new(&self.json), self.json.leaves());
+        for row in 0..stats.len() {
+            let known = keep.value(row) && stats.is_valid(row) && reader.read(stats.value(row), &mut leaves);
+            for (i, (column, held)) in self.stats_leaves().iter().zip(held.iter_mut()).enumerate() {
+                let facts = if known { leaves.facts(i, column) } else { Facts::default() };
+                held.push(keep.value(row).then_some(&facts));
+            }
+        }
+    }
+
+    /// The same from `stats_parsed`.
+    pub(crate) fn hold_struct(&self, parsed: &StructArray, keep: &BooleanBuffer, held: &mut [HeldFacts]) {
+        let reader = StatsReader::new(self.stats_leaves(), parsed);
+        let mut facts = Vec::new();
+        for row in 0..parsed.len() {
+            facts.clear();
+            reader.facts(row, &mut facts);
+            for (facts, held) in facts.iter().zip(held.iter_mut()) {
+                held.push(keep.value(row).then_some(facts));
+            }
+        }
+    }
+
+    /// Which of the files in `keep` live by what is held of each of [`Pruner::stats_leaves`].
+    pub(crate) fn by_held(&self, held: &[&HeldFacts], keep: &BooleanBuffer) -> BooleanBuffer {
+        self.by_stats(None, keep, |row, facts| {
+            if self.misses(|column, _| held[column].whole(row)) {
+                return Verdict::Drop;
+            }
+            facts.extend(held.iter().map(|column| column.facts(row)));
             self.judge(facts)
         })
     }

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::checkpoint_file::CheckpointFile;
 use super::columns::{FileBatch, VECTOR, conform, map_at, vector_at};
+use super::held_stats::HeldStats;
 use super::tail::{JsonCheckpoint, check_heads};
 use crate::actions::{
     DomainMetadata, FilePath, Format, Metadata, ObjectPath, Protocol, Remove, Sidecar, Txn,
@@ -26,6 +27,8 @@ pub(crate) struct CheckpointReader {
     json: NonFileActions,
     /// Transaction identifiers and domains, once they were asked for.
     named: OnceLock<(Vec<Txn>, Vec<DomainMetadata>)>,
+    /// Statistics that predicates asked for again.
+    pub(crate) held: HeldStats,
 }
 
 /// The content of a checkpoint besides files.
@@ -78,6 +81,7 @@ impl CheckpointReader {
             json_adds: Vec::new(),
             json: NonFileActions::default(),
             named: OnceLock::new(),
+            held: HeldStats::default(),
         };
         let mut sidecars: Vec<Sidecar> = Vec::new();
         let mut parquet = Vec::new();

@@ -13,9 +13,11 @@ mod columns;
 mod commit_info;
 mod commits;
 mod decoded_schema;
+mod held_stats;
 mod json_adds;
 mod keys;
 mod line;
+mod pruned_rows;
 mod row_group;
 #[cfg(test)]
 mod row_group_tests;

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder, MapArray, RecordBatch, StringViewArray,
-    StringViewBuilder, StructArray,
+    Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringViewArray, StringViewBuilder, StructArray,
 };
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{concat_batches, filter_record_batch};
@@ -14,13 +13,14 @@ use arrow::error::ArrowError;
 use parquet::arrow::arrow_reader::RowSelection;
 
 use super::checkpoint::CheckpointReader;
-use super::checkpoint_file::{CheckpointFile, Decoding};
-use super::columns::{FileBatch, STRING_MAP, conform, file_columns, schema_of};
+use super::checkpoint_file::Decoding;
+use super::columns::{FileBatch, conform, file_columns, schema_of};
+use super::pruned_rows::{adds_of, by_held, by_partition, by_stats};
 use super::stats_json::stats_json;
 use super::stream::ScanSource;
 use super::tail::without;
 use crate::error::{Error, Result};
-use crate::prune::{BoundColumn, Pruner};
+use crate::prune::Pruner;
 
 /// How many rows are read at once.
 pub(super) struct Sizes {
@@ -44,6 +44,8 @@ const SPARSE: usize = 8;
 /// The request for every file.
 pub(super) struct ReadPlan {
     pub(super) pruner: Option<Pruner>,
+    /// Whether statistics of the same columns were asked for before, and are worth being held.
+    pub(super) asked_again: bool,
     pub(super) stats: bool,
     pub(super) extended: bool,
     pub(super) sizes: Sizes,
@@ -105,10 +107,9 @@ impl GroupReader {
         source: &ScanSource,
         parsed: Option<&Fields>,
     ) -> Result<Vec<FileBatch>> {
-        let (index, group) = self.place;
-        let file = &checkpoint.parquet[index];
+        let file = &checkpoint.parquet[self.place.0];
         if self.reading.is_none() {
-            match plan.begin(file, group, source, parsed)? {
+            match plan.begin(checkpoint, self.place, source, parsed)? {
                 Some((reading, rows)) => (self.reading, self.left) = (Some(reading), rows),
                 None => self.left = 0,
             }
@@ -133,14 +134,15 @@ impl ReadPlan {
     /// Prunes a row group, and begins to decode what is left of it: that and the number of its rows, or nothing.
     fn begin(
         &self,
-        file: &CheckpointFile,
-        group: usize,
+        checkpoint: &CheckpointReader,
+        place: (usize, usize),
         source: &ScanSource,
         parsed: Option<&Fields>,
     ) -> Result<Option<(Reading, usize)>> {
+        let (file, group) = (&checkpoint.parquet[place.0], place.1);
         let rows = usize::try_from(file.metadata().row_group(group).num_rows()).unwrap_or_default();
         source.counters.checkpoint_rows(rows as u64);
-        let keep = self.kept(file, group, source, rows)?;
+        let keep = self.kept(checkpoint, place, source, rows)?;
         let kept = keep.as_ref().map_or(rows, BooleanBuffer::count_set_bits);
         if kept == 0 {
             return Ok(None);
@@ -171,12 +173,13 @@ impl ReadPlan {
     /// The rows of a row group that predicates let live; none where nothing is known.
     fn kept(
         &self,
-        file: &CheckpointFile,
-        group: usize,
+        checkpoint: &CheckpointReader,
+        place: (usize, usize),
         source: &ScanSource,
         rows: usize,
     ) -> Result<Option<BooleanBuffer>> {
         let Some(pruner) = &self.pruner else { return Ok(None) };
+        let (file, group) = (&checkpoint.parquet[place.0], place.1);
         let counters = &source.counters;
         let mut keep: Option<BooleanBuffer> = None;
         if pruner.uses_partitions()
@@ -185,12 +188,16 @@ impl ReadPlan {
             counters.pruned_by_partition((adds - kept.count_set_bits()) as u64);
             keep = Some(kept);
         }
-        if pruner.uses_stats()
-            && keep.as_ref().is_none_or(|k| k.count_set_bits() > 0)
-            && let Some((kept, adds)) = by_stats(pruner, file, group, keep.as_ref(), rows)?
-        {
-            counters.pruned_by_stats((adds - kept.count_set_bits()) as u64);
-            keep = Some(kept);
+        if pruner.uses_stats() && keep.as_ref().is_none_or(|k| k.count_set_bits() > 0) {
+            let again = if self.asked_again { by_held(pruner, checkpoint, place, rows)? } else { None };
+            let judged = match again {
+                None => by_stats(pruner, file, group, keep.as_ref(), rows)?,
+                judged => judged,
+            };
+            if let Some((kept, adds)) = judged {
+                counters.pruned_by_stats((adds - kept.count_set_bits()) as u64);
+                keep = Some(kept);
+            }
         }
         Ok(keep)
     }
@@ -270,131 +277,6 @@ fn filled(text: &StringViewArray, parsed: &StructArray) -> ArrayRef {
         }
     }
     Arc::new(out.finish())
-}
-
-fn adds_of(batch: &RecordBatch) -> Option<&StructArray> {
-    batch.column_by_name("add").and_then(|c| c.as_struct_opt())
-}
-
-fn and_valid(keep: BooleanBuffer, adds: &StructArray) -> BooleanBuffer {
-    match adds.nulls() {
-        Some(valid) if valid.null_count() > 0 => &keep & valid.inner(),
-        _ => keep,
-    }
-}
-
-/// Whether a checkpoint file has any of these columns: where it has none, nothing is known of its rows, and nothing decoded.
-fn has_any(file: &CheckpointFile, columns: &[Vec<&str>]) -> bool {
-    columns.iter().any(|c| file.field(c).is_some())
-}
-
-/// Rows that are judged by statistics at once: these fit in a cache.
-const JUDGED_ROWS: usize = 4096;
-/// Rows that are judged by partition values at once: each distinct value is judged once.
-const CODED_ROWS: usize = 64 * 1024;
-
-/// The rows of a row group that are `add`s whose partition values may match, and the number of `add`s; nothing where
-/// the file does not record it.
-fn by_partition(
-    pruner: &Pruner,
-    file: &CheckpointFile,
-    group: usize,
-) -> Result<Option<(BooleanBuffer, usize)>> {
-    // a parsed timestamp may have been read in another zone, or be INT96: the text says more
-    let timestamps = |c: &BoundColumn| c.data_type == crate::schema::DataType::Timestamp;
-    let parsed = file.field(&["add", "partitionValues_parsed"]).is_some()
-        && !pruner.partition_columns().iter().any(timestamps);
-    let columns: Vec<Vec<&str>> = if parsed {
-        let names = pruner.partition_columns().iter();
-        names
-            .filter_map(|c| Some(vec!["add", "partitionValues_parsed", c.physical.first()?.as_str()]))
-            .collect()
-    } else {
-        vec![vec!["add", "partitionValues"]]
-    };
-    let usable = parsed && columns.iter().all(|c| file.field(c).is_some());
-    let columns = if usable || !parsed { columns } else { vec![vec!["add", "partitionValues"]] };
-    if !has_any(file, &columns) {
-        return Ok(None);
-    }
-    let mut keep = BooleanBufferBuilder::new(0);
-    let mut adds = 0;
-    let mut decoding = file.start_coded(group, &columns, CODED_ROWS)?;
-    while let Some(batch) = file.next(&mut decoding)? {
-        let Some(rows) = adds_of(&batch) else { continue };
-        adds += rows.len() - rows.null_count();
-        let judged = match rows.column_by_name("partitionValues_parsed").and_then(|p| p.as_struct_opt()) {
-            Some(parsed) => pruner.by_partition_struct(parsed),
-            None => match rows.column_by_name("partitionValues").and_then(|map| map.as_map_opt()) {
-                Some(map) => pruner.by_partition_values(map),
-                None => BooleanBuffer::new_set(rows.len()),
-            },
-        };
-        keep.append_buffer(&and_valid(judged, rows));
-    }
-    Ok(Some((keep.finish(), adds)))
-}
-
-/// The rows of a row group, among those in `before`, that are `add`s whose statistics may match, and how many of
-/// `before` are `add`s; nothing where the file does not record it.
-fn by_stats(
-    pruner: &Pruner,
-    file: &CheckpointFile,
-    group: usize,
-    before: Option<&BooleanBuffer>,
-    rows: usize,
-) -> Result<Option<(BooleanBuffer, usize)>> {
-    let leaves = pruner.stats_leaves();
-    let mut columns: Vec<Vec<&str>> = Vec::new();
-    if file.field(&["add", "stats_parsed"]).is_some() {
-        for leaf in leaves {
-            for kind in ["minValues", "maxValues", "nullCount"] {
-                let mut path = vec!["add", "stats_parsed", kind];
-                path.extend(leaf.physical.iter().map(String::as_str));
-                if file.field(&path).is_some() {
-                    columns.push(path);
-                }
-            }
-        }
-    }
-    let from_struct = !columns.is_empty();
-    columns.push(if from_struct { vec!["add", "stats_parsed", "numRecords"] } else { vec!["add", "stats"] });
-    // `p = 1 OR x = 5` needs both, although partition values alone decide nothing
-    if !pruner.partition_columns().is_empty() {
-        columns.push(vec!["add", "partitionValues"]);
-    }
-    if !has_any(file, &columns) {
-        return Ok(None);
-    }
-    let selection = before.map(|k| RowSelection::from_boolean_buffer(k.clone()));
-    let mut judged = BooleanBufferBuilder::new(0);
-    let mut adds = 0;
-    let mut decoding = file.start(group, &columns, selection, JUDGED_ROWS)?;
-    while let Some(batch) = file.next(&mut decoding)? {
-        let Some(rows) = adds_of(&batch) else { continue };
-        adds += rows.len() - rows.null_count();
-        let all = and_valid(BooleanBuffer::new_set(rows.len()), rows);
-        let values = conform(rows, "partitionValues", &STRING_MAP).map_err(failed)?;
-        let values: &MapArray = values.as_map();
-        judged.append_buffer(&match rows.column_by_name("stats_parsed").and_then(|p| p.as_struct_opt()) {
-            Some(parsed) => pruner.by_stats_struct(parsed, values, &all),
-            None => {
-                let stats = conform(rows, "stats", &DataType::Utf8View).map_err(failed)?;
-                pruner.by_stats_json(stats.as_string_view(), values, &all)
-            }
-        });
-    }
-    let judged = judged.finish();
-    let Some(before) = before else { return Ok(Some((judged, adds))) };
-    // back to positions in the row group
-    let mut keep = BooleanBufferBuilder::new(rows);
-    keep.append_n(rows, false);
-    for (index, row) in before.set_indices().enumerate() {
-        if judged.value(index) {
-            keep.set_bit(row, true);
-        }
-    }
-    Ok(Some((keep.finish(), adds)))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use parquet::file::properties::WriterProperties;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
 use serde_json::{Value, json};
 
 use super::checkpoint::CheckpointReader;
@@ -23,7 +24,7 @@ use super::tail::Tail;
 use crate::actions::ObjectPath;
 use crate::log::{Checkpoint, LogFile};
 use crate::predicate::{CompareOp, Literal, Predicate};
-use crate::prune::Pruner;
+use crate::prune::{BoundColumn, Pruner};
 use crate::schema::{self, ColumnMappingMode, StructField, StructType};
 use crate::store::{FileMeta, Location, ObjectAdapter};
 
@@ -105,6 +106,11 @@ fn pruner(predicates: Vec<Predicate>) -> Pruner {
     Pruner::bind(&Predicate::And(predicates), &table, &["p".to_owned()], ColumnMappingMode::None).unwrap()
 }
 
+/// The columns whose statistics can be held.
+fn held_columns() -> Vec<BoundColumn> {
+    pruner(vec![is("id", CompareOp::Eq, Literal::Long(1))]).stats_leaves().to_vec()
+}
+
 /// What is known of a listed file.
 type Listed = (String, Option<String>, i64, i64, Option<Value>);
 
@@ -132,6 +138,7 @@ proptest! {
         (batch, turn) in (1..20_usize, 1..60_usize),
         (value, ids) in (option::of(0..5_u8), option::of(0..100_u8)),
         removed in vec(0..120_usize, 0..9),
+        asked_again in any::<bool>(),
     ) {
         let (location, checkpoint) = checkpoint(&rows, texts, row_group, page);
         let removed: BTreeSet<usize> = removed.into_iter().collect();
@@ -147,25 +154,34 @@ proptest! {
             predicates.push(is("id", CompareOp::Ge, Literal::Long(id.into())));
             predicates.push(is("id", CompareOp::Lt, Literal::Long(i64::from(id) + 10)));
         }
+        let pruner = (!predicates.is_empty()).then(|| pruner(predicates));
         let plan = ReadPlan {
-            pruner: (!predicates.is_empty()).then(|| pruner(predicates)),
+            asked_again: asked_again && pruner.as_ref().is_some_and(Pruner::can_be_held),
+            pruner,
             stats,
             extended: false,
             sizes: Sizes { batch, turn },
         };
         let tail = Arc::new(Tail { keys: keys.finish(), ..Tail::default() });
         let source = ScanSource { location, tail, checkpoint: None, counters: Arc::default() };
-        let mut found = Vec::new();
-        for group in 0..checkpoint.parquet[0].metadata().num_row_groups() {
-            let mut reader = GroupReader::new(&checkpoint, 0, group);
-            while !reader.is_done() {
-                let promised = reader.next_rows(&plan);
-                let files = reader.turn(&plan, &checkpoint, &source, Some(&Fields::empty())).unwrap();
-                let number: usize = files.iter().map(|f| f.num_files()).sum();
-                prop_assert!(number < promised.max(turn) + batch, "{} of {}", number, promised);
-                found.extend(files.iter().flat_map(|f| listed(f.record_batch(), stats)));
+        let list = || -> Result<Vec<Listed>, TestCaseError> {
+            let mut found = Vec::new();
+            for group in 0..checkpoint.parquet[0].metadata().num_row_groups() {
+                let mut reader = GroupReader::new(&checkpoint, 0, group);
+                while !reader.is_done() {
+                    let promised = reader.next_rows(&plan);
+                    let files = reader.turn(&plan, &checkpoint, &source, Some(&Fields::empty())).unwrap();
+                    let number: usize = files.iter().map(|f| f.num_files()).sum();
+                    prop_assert!(number < promised.max(turn) + batch, "{} of {}", number, promised);
+                    found.extend(files.iter().flat_map(|f| listed(f.record_batch(), stats)));
+                }
             }
-        }
+            Ok(found)
+        };
+        let found = list()?;
+        // the second listing has what the first one held
+        prop_assert_eq!(&found, &list()?);
+        prop_assert_eq!(checkpoint.held.of((0, 0), &held_columns()).is_some(), plan.asked_again);
         let matches = |(p, _, id): &(Option<u8>, u16, u8)| {
             value.is_none_or(|value| *p == Some(value))
                 && ids.is_none_or(|first| id + 3 >= first && *id < first + 10)

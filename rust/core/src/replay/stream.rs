@@ -89,7 +89,9 @@ impl FileStream {
             }
         }
         let (stats, extended) = (request.stats, request.extended);
-        let plan = Arc::new(ReadPlan { pruner, stats, extended, sizes: Sizes::default() });
+        let asked = pruner.as_ref().zip(source.checkpoint.as_ref());
+        let asked_again = asked.is_some_and(|(pruner, checkpoint)| checkpoint.held.asked_again(pruner));
+        let plan = Arc::new(ReadPlan { pruner, asked_again, stats, extended, sizes: Sizes::default() });
         FileStream {
             source,
             plan,

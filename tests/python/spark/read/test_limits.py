@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
 import plans
@@ -84,3 +86,22 @@ def test_few_files_are_planned(spark: SparkSession, tmp_path: Path) -> None:
     deltaic.write(path, pa.table({"id": [-1], "p": [0]}))
     assert plans.files_read(df.limit(1)) == 1
     assert len(df.limit(10_000).collect()) == FILES * ROWS + 1
+
+
+def test_a_long_list_of_files_comes_by_a_file(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has every file, and is deleted by who reads it."""
+    (tmp_path / "lists").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "lists"))
+    made = []
+    monkeypatch.setattr(tempfile, "mkstemp", lambda **how: made.append(how) or mkstemp(**how))
+    log = Log(tmp_path / "t")
+    name = "{:0100}.parquet"
+    one = {"partitionValues": {}, "size": 1, "modificationTime": 0, "dataChange": True}
+    adds = [{"add": {**one, "path": name.format(n)}} for n in range(15_000)]
+    log.commit(log.protocol(), log.metadata([field("id", "long")]), *adds)
+    found = spark.read.format("delta").load(str(log.path)).inputFiles()
+    assert sorted(file.rpartition("/")[2] for file in found) == [name.format(n) for n in range(15_000)]
+    assert len(made) == 1
+    assert not [*(tmp_path / "lists").iterdir()]
