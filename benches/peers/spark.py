@@ -32,7 +32,8 @@ WORK = {
     "merge by rewrite": 1.5,
     "optimize": 5,
     "count": 5,
-    "micro-batches": 3,
+    "micro-batches": 6,
+    "micro-batches unwritten": None,
     "stream start": 5,
     "scan": None,
     "scan deleted": None,
@@ -169,7 +170,7 @@ def measure(options: argparse.Namespace, works: list[str], folder: Path) -> dict
 
 def show(results: dict[str, Any]) -> None:
     heads = ("rows", *ENGINES, "ratio", "goal", "Parquet", "of it", "at most")
-    print(f"{'work':20}", *(f"{head:>12}" for head in heads))
+    print(f"{'work':24}", *(f"{head:>12}" for head in heads))
     for work, found in results.items():
         ours, theirs = (found[engine] for engine in ENGINES)
         texts = [str(found["rows"]), f"{ours:.2f} s", f"{theirs:.2f} s", f"{theirs / ours:.2f}x"]
@@ -177,7 +178,7 @@ def show(results: dict[str, Any]) -> None:
         if work in OF_PARQUET:
             parquet = found["Parquet of deltaic"]
             texts += [f"{parquet:.2f} s", f"{ours / parquet:.2f}x", f"{OF_PARQUET[work]}x"]
-        print(f"{work:20}", *(f"{text:>12}" for text in texts))
+        print(f"{work:24}", *(f"{text:>12}" for text in texts))
 
 
 def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:

@@ -195,6 +195,12 @@ class Engine:
         stream = stream.option("checkpointLocation", f"{self.path}-checkpoint").trigger(availableNow=True)
         stream.start(str(self.path)).awaitTermination()
 
+    def micro_batches_unwritten(self) -> None:
+        """What Spark takes for the batches of `micro_batches` without a table to write to."""
+        stream = self.stream(self.folder / "batches", 1).format("noop").outputMode("append")
+        stream = stream.option("checkpointLocation", f"{self.path}-checkpoint").trigger(availableNow=True)
+        stream.start().awaitTermination()
+
     def stream_start(self) -> None:
         """Until the first batch of a few files is through."""
         query = self.stream(self.path, 10).format("noop").start()
@@ -240,6 +246,7 @@ WORK: dict[str, tuple[Callable[[Engine], None], Callable[[Engine], None]]] = {
     "optimize": (Engine.many_small, Engine.optimize),
     "count": (Engine.many_files, Engine.count),
     "micro-batches": (Engine.batches, Engine.micro_batches),
+    "micro-batches unwritten": (Engine.batches, Engine.micro_batches_unwritten),
     "stream start": (Engine.many_files, Engine.stream_start),
     "scan": (lambda e: e.large(vectors=True), Engine.scan),
     "scan parquet": (lambda e: e.large(vectors=True), Engine.scan_parquet),

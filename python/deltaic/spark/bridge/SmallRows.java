@@ -67,8 +67,20 @@ public final class SmallRows {
     return rows == null ? null : arrow(data, rows.data().iterator(), most);
   }
 
-  /** An Arrow stream of the rows, at most so many, by one job, which ends early where a task has more. Null where there are more. */
+  /** An Arrow stream of the rows, at most so many, by one job. Null where there are more. */
   public static byte[] fetched(Dataset data, int most) {
+    scala.collection.immutable.Seq rows = collected(data, most);
+    return rows == null ? null : arrow(data, rows.iterator(), most);
+  }
+
+  /** A frame of the rows, at most so many, which one job computes and the driver has from then on. Null where there are more. */
+  public static Dataset taken(Dataset data, int most) {
+    scala.collection.immutable.Seq rows = collected(data, most);
+    return rows == null ? null : frame(data, rows);
+  }
+
+  /** The rows, at most so many. No task computes more than one row beyond them, unless it keeps them for others. */
+  private static scala.collection.immutable.Seq collected(Dataset data, int most) {
     LogicalPlan some = new LocalLimit(Literal$.MODULE$.apply(Integer.valueOf(most + 1)), data.queryExecution().analyzed());
     final QueryExecution query = DeltaCommand.rows(data.sparkSession(), some).queryExecution();
     Object rows = SQLExecution$.MODULE$.withNewExecutionId(query, scala.Option.empty(), new AbstractFunction0() {
@@ -76,8 +88,13 @@ public final class SmallRows {
         return query.executedPlan().executeCollect();
       }
     });
-    if (((InternalRow[]) rows).length > most) return null;
-    return arrow(data, Scala.seq(Arrays.asList((Object[]) rows)).iterator(), most);
+    return ((InternalRow[]) rows).length > most ? null : Scala.seq(Arrays.asList((Object[]) rows));
+  }
+
+  private static Dataset frame(Dataset data, scala.collection.immutable.Seq rows) {
+    return org.apache.spark.sql.classic.Dataset$.MODULE$.ofRows(
+        (org.apache.spark.sql.classic.SparkSession) data.sparkSession(),
+        new LocalRelation(data.queryExecution().analyzed().output(), rows, false, scala.Option.empty()));
   }
 
   private static byte[] arrow(Dataset data, Iterator rows, int most) {
@@ -99,10 +116,7 @@ public final class SmallRows {
   public static Dataset held(Dataset data, int most, int few, long bytes) {
     LocalRelation here = computed(data, most);
     scala.collection.immutable.Seq rows = here == null ? fetched(data, few, bytes) : here.data();
-    if (rows == null) return null;
-    return org.apache.spark.sql.classic.Dataset$.MODULE$.ofRows(
-        (org.apache.spark.sql.classic.SparkSession) data.sparkSession(),
-        new LocalRelation(data.queryExecution().analyzed().output(), rows, false, scala.Option.empty()));
+    return rows == null ? null : frame(data, rows);
   }
 
   /** The rows, at least one and at most so many. A job ends when there are more. */

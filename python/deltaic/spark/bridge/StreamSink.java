@@ -5,9 +5,11 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.streaming.Sink;
 import org.apache.spark.sql.streaming.OutputMode;
 import scala.collection.immutable.Seq;
+import scala.runtime.AbstractFunction1;
 
 /** A table as a streaming sink: each batch is one commit, which also says that the batch is done. */
 final class StreamSink implements Sink {
@@ -30,7 +32,8 @@ final class StreamSink implements Sink {
     HashMap request = new HashMap(given);
     request.put("op", "sinkAdd");
     request.put("batch", Long.valueOf(batch));
-    request.put("few", Boolean.valueOf(few && !SmallRows.spread(rows.queryExecution().optimizedPlan())));
+    request.put("few", Boolean.valueOf(few && !SmallRows.spread(rows.queryExecution().optimizedPlan())
+        && !keepsState(rows.queryExecution().executedPlan())));
     // the thread of a query carries its id, which is the same after a restart
     request.put("query", session.sparkContext().getLocalProperty("sql.streaming.queryId"));
     // the frame is a stream still and cannot be written: its rows, as Spark plans them for this batch, can
@@ -38,6 +41,23 @@ final class StreamSink implements Sink {
     frames.put("rows", session.internalCreateDataFrame(rows.queryExecution().toRdd(), rows.schema(), false));
     frames.put("batch", rows);
     few = Boolean.TRUE.equals(Python.call(request, frames));
+  }
+
+  /** Whether tasks of a batch commit state, which a second look at its rows would commit again. */
+  private static boolean keepsState(SparkPlan batch) {
+    return batch.exists(new AbstractFunction1() {
+      public Object apply(Object node) {
+        return Boolean.valueOf(isStateful(node.getClass()));
+      }
+    });
+  }
+
+  /** By name: the package moved in Spark 4.1. */
+  private static boolean isStateful(Class type) {
+    if (type == null) return false;
+    if (type.getSimpleName().equals("StatefulOperator") || isStateful(type.getSuperclass())) return true;
+    for (int i = 0; i < type.getInterfaces().length; i++) if (isStateful(type.getInterfaces()[i])) return true;
+    return false;
   }
 
   public String toString() {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from deltaic.exceptions import InvalidArgumentError, MultipleMatchesError
@@ -12,9 +13,10 @@ from deltaic.spark.dml.assignments import Assignments, is_made, old_value
 from deltaic.spark.dml.clauses import first_true
 from deltaic.spark.dml.operation import shown
 from deltaic.spark.dml.source import SOURCE_ROW
-from deltaic.spark.dml.touched_rows import bitmaps_of_matches
+from deltaic.spark.dml.touched_rows import bitmaps_here, bitmaps_of_matches
 from deltaic.spark.read.native_read import FILE, ROW
 from deltaic.spark.session.worker_errors import errors_of_workers
+from deltaic.spark.write.routes import driver
 from deltaic.statements.merge_clauses import MATCHED, NOT_MATCHED_BY_SOURCE
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ CLAUSE, OLD = "__deltaic_clause", "__deltaic_old"
 _BY_SOURCE = "__deltaic_by_source"
 _IDLE, _SEEN = "idle", "seen"
 _SHOWN_ROWS, _SHOWN_COLUMNS = 3, 5
+_PLACES = pa.schema([(FILE, pa.string()), (ROW, pa.int64()), (SOURCE_ROW, pa.int64()), (CLAUSE, pa.int32())])
 
 
 class Matches:
@@ -40,11 +43,30 @@ class Matches:
         self.seen: list[int] | None = None
         """The rows of the source that match, by number, where they were listed."""
         self.often = False
+        self._once = False
+        self._here: pa.Table | None = None
+        """The places of the rows, the source's numbers and the clauses, where the driver has them."""
         self.rows = self._found()
         if self.updates or clauses.inserts or op.dml.has_change_feed or not op.dml.uses_vectors:
             # read more than once, and values need not be the same each time
             with errors_of_workers():
                 self.rows, _ = op.computed_once(self.rows)
+            self._once = True
+
+    def _take_few(self) -> None:
+        """Where the source has few rows, those that match are likely to be few: then the driver has them.
+
+        Where they are not, nothing was computed in vain: the tasks keep what they found.
+        """
+        by_source = self.clauses.of(NOT_MATCHED_BY_SOURCE)
+        if by_source or not self._once or not self.source.is_listable:
+            return
+        with errors_of_workers():
+            few = driver.taken(self.rows)
+        if few is None:
+            return
+        here = driver.rows_here(few.select(*(name for name in _PLACES.names if name in few.columns)))
+        self.rows, self._here = few, _PLACES.empty_table() if here is None else here
 
     def _found(self) -> Any:
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
@@ -127,7 +149,12 @@ class Matches:
 
     def settle(self) -> None:
         """Claims the rows of the table that matched: no row of the source is inserted for them."""
+        self._take_few()
         self._settle()
+        if self._here is not None:
+            self.op.dml.read_files(self._here[FILE].unique().to_pylist())
+            self.seen = self._here[SOURCE_ROW].unique().to_pylist()
+            return
         by_file = self.rows.groupBy(FILE)
         found = by_file.agg(self.op.functions.count("*"), *self._listing()).toArrow()
         self.op.dml.read_files(found[FILE].to_pylist())
@@ -156,6 +183,18 @@ class Matches:
         Raises:
             MultipleMatchesError: for a row that matches several rows of the source.
         """
+        self._take_few()
+        fired = self._summed() if self._here is None else self._summed_here(self._here)
+        if self.often and not self.clauses.may_match_often:
+            self._refuse()
+        rows = self.op.dml.take_rows(fired)["rows"]
+        if self.often:
+            # of several matches one counts
+            ((only, _),) = self.clauses.of(MATCHED).items()
+            self.counts[only] -= sum(self.counts.values()) - rows
+
+    def _summed(self) -> Any:
+        """Counts the rows by clause, and says which follow one, as bitmaps: by a job."""
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
         more = [F.count_if(F.col(CLAUSE) == i).alias(f"clause{i}") for i in self.clauses.all]
         matched = F.col(SOURCE_ROW).isNotNull()
@@ -169,16 +208,21 @@ class Matches:
         if self.clauses.inserts:
             op.dml.read_files(found.filter(pc.greater(found[_IDLE], 0))[FILE].unique().to_pylist())
         self.often = pc.sum(found["matches"]).as_py() != pc.sum(found["matched"]).as_py()
-        if self.often and not self.clauses.may_match_often:
-            self._refuse()
-        fired = found.filter(pc.greater(found["count"], 0))
-        rows = op.dml.take_rows(fired.select([FILE, "bucket", "bitmap", "count"]))["rows"]
         for i in self.clauses.all:
             self.counts[i] = pc.sum(found[f"clause{i}"]).as_py() or 0
-        if self.often:
-            # of several matches one counts
-            ((only, _),) = self.clauses.of(MATCHED).items()
-            self.counts[only] -= sum(self.counts.values()) - rows
+        return found.filter(pc.greater(found["count"], 0)).select([FILE, "bucket", "bitmap", "count"])
+
+    def _summed_here(self, rows: pa.Table) -> Any:
+        """As `_summed`, of rows that the driver has, each of which matches a row of the source."""
+        self._settle()
+        self.seen = rows[SOURCE_ROW].unique().to_pylist()
+        fires = pc.is_valid(rows[CLAUSE])
+        if self.clauses.inserts:
+            self.op.dml.read_files(rows.filter(pc.invert(fires))[FILE].unique().to_pylist())
+        self.often = rows.group_by([FILE, ROW]).aggregate([]).num_rows != rows.num_rows
+        for i in self.clauses.all:
+            self.counts[i] = pc.sum(pc.equal(rows[CLAUSE], i)).as_py() or 0
+        return bitmaps_here(rows.filter(fires))
 
     def _refuse(self) -> None:
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from deltaic.spark.dml.conditions import plain, prune, take_partitions
 from deltaic.spark.read.native_read import FILE, ROW
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
 # bitmaps count from one
 _POSITION = f"({ROW} + 1)"
+# positions that a bitmap of Spark has
+_BUCKET = 32_768
 
 
 def find_touched(op: Operation, condition: Any) -> tuple[int, int]:
@@ -69,6 +74,25 @@ def bitmaps_of_matches(op: Operation, rows: Any, matching: Any, matched: Any, mo
         F.bitmap_count(_bitmap(F, matched)).alias("matched"),
         F.count_if(matched).alias("matches"),
         *more,
+    )
+
+
+def bitmaps_here(rows: pa.Table) -> pa.Table:
+    """As `bitmaps_of`, of rows that the driver has: positions (`ROW`) in files (`FILE`)."""
+    bitmaps: dict[tuple[str, int], bytearray] = {}
+    counts: Counter[tuple[str, int]] = Counter()
+    for file, row in zip(rows[FILE].to_pylist(), rows[ROW].to_pylist(), strict=True):
+        bucket, position = divmod(row, _BUCKET)
+        bitmap = bitmaps.setdefault((file, bucket + 1), bytearray(_BUCKET // 8))
+        bitmap[position // 8] |= 1 << position % 8
+        counts[file, bucket + 1] += 1
+    return pa.table(
+        {
+            FILE: pa.array([file for file, _ in bitmaps], pa.string()),
+            "bucket": pa.array([bucket for _, bucket in bitmaps], pa.int64()),
+            "bitmap": pa.array([bytes(bitmap) for bitmap in bitmaps.values()], pa.binary()),
+            "count": pa.array([counts[key] for key in bitmaps], pa.int64()),
+        }
     )
 
 

@@ -123,7 +123,11 @@ mod tests {
         ];
         let fields = kinds.map(|(name, kind)| StructField::new(name, kind, true)).to_vec();
         let one = |name: &&str| {
-            let value = if *name == "name" { Literal::String("x".into()) } else { Literal::Long(1) };
+            let value = match *name {
+                "name" => Literal::String("x".into()),
+                "day" => Literal::Date(1),
+                _ => Literal::Long(1),
+            };
             Predicate::Compare { column: vec![(*name).to_owned()], op: CompareOp::Gt, value }
         };
         let all = Predicate::And(columns.iter().map(one).collect());

@@ -70,6 +70,15 @@ def held(df: Any) -> Any:
     return None if rows is None else DataFrame(rows, spark)
 
 
+def taken(df: Any) -> Any:
+    """A classic DataFrame whose rows one job computes and the driver has from then on; None where they are not few."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    spark = df.sparkSession
+    rows = java_method(spark, "SmallRows", "taken")(df._jdf, _FEW_ROWS)
+    return None if rows is None else DataFrame(rows, spark)
+
+
 def small(df: Any, at_most: int | None = None) -> bool:
     """Whether the result of a classic DataFrame is known to have few rows. No job runs.
 
