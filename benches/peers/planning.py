@@ -3,8 +3,8 @@
 
     python benches/peers/planning.py LOG [--memory 2g] [--jars FOLDER]
 
-LOG is a table that `run.py` has made below target/peers; it needs no data files. With `--jars`, the JARs of delta-spark,
-the same is asked of delta-spark. Each line is a query of its own frame, in order, in one session.
+LOG is a table that `run.py` has made below target/peers; it needs no data files. With `--jars`, the JARs of
+delta-spark, the same is asked of delta-spark. Each line is a query of its own frame, in order, in one session.
 """
 
 import argparse
@@ -21,7 +21,7 @@ FIRST, IDS = 500_000_000, 1_000_000
 
 
 def partitions(df: DataFrame) -> int:
-    return df._jdf.queryExecution().toRdd().getNumPartitions()
+    return df._jdf.queryExecution().toRdd().getNumPartitions()  # noqa: SLF001 (nothing public asks)
 
 
 def show(what: str, ask: Callable[[], int]) -> None:
