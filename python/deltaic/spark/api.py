@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from deltaic import _core
 from deltaic.credentials import with_credentials
@@ -29,7 +29,15 @@ if TYPE_CHECKING:
 Session = TypeVar("Session")
 
 
-def enable(spark: Session, *, credentials: Credentials | None = None) -> Session:
+@overload
+def enable(spark: None = None, *, credentials: Credentials | None = None) -> SparkSession: ...
+
+
+@overload
+def enable(spark: Session, *, credentials: Credentials | None = None) -> Session: ...
+
+
+def enable(spark: Any = None, *, credentials: Credentials | None = None) -> Any:
     """Makes `format("delta")` and Delta tables in SQL work in this session, and returns the session.
 
     A classic session gets the bridge, and so does every session that it makes later (`newSession`). So does a session
@@ -42,13 +50,17 @@ def enable(spark: Session, *, credentials: Credentials | None = None) -> Session
     The first call on a machine compiles a few small classes, which takes about two seconds.
 
     Args:
-        spark: The session.
+        spark: The session. Without it, the active one, or one that is made as `SparkSession.builder.getOrCreate()`
+            makes it, on the Java that is there or that the extra `spark` has installed.
         credentials: A function that gives the credentials of the stores of this session's tables, as in
             `deltaic.Table`; docs/storage.md says what Spark itself gets of them. Without one, what was set stays.
 
     Raises:
         InvalidArgumentError: when `spark` is not a Spark session.
+        UnsupportedError: a session is to be made, and there is no Java for it.
     """
+    if spark is None:
+        spark = _session_here()
     if hasattr(spark, "_jsparkSession"):
         from deltaic.spark.bridge.install import install
 
@@ -66,6 +78,19 @@ def enable(spark: Session, *, credentials: Credentials | None = None) -> Session
 
         give_credentials(spark, with_credentials(None, credentials)[_core.CREDENTIALS])
     return spark
+
+
+def _session_here() -> Any:
+    from pyspark.sql import SparkSession
+
+    from deltaic.spark.java import ensure_java
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    if "SPARK_REMOTE" not in os.environ:
+        ensure_java()
+    return SparkSession.builder.getOrCreate()
 
 
 @enabled_by

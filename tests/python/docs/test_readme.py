@@ -14,10 +14,6 @@ import pytest
 ROOT = Path(__file__).parents[3]
 # the Java of the extra `spark`, where there is no other
 JAVA = "from deltaic.spark.java import ensure_java\nensure_java()\n"
-SESSION = """
-from pyspark.sql import SparkSession
-spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-"""
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -41,7 +37,7 @@ def run(folder: Path, *arguments: str) -> str:
 def test_the_code_of_the_readme_runs(tmp_path: Path) -> None:
     (code,) = blocks("README.md", "python")
     assert len([line for line in code.splitlines() if line and not line.startswith("import")]) == 5
-    printed = run(tmp_path, "-c", JAVA + SESSION + code)
+    printed = run(tmp_path, "-c", code)
     assert "|Rome|12.5|" in printed
     assert "|Oslo| 6.0|" in printed
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
+import deltaic
 from deltaic.exceptions import UnsupportedError
 from deltaic.spark import java
 
@@ -124,3 +126,10 @@ def test_spark_runs_on_the_packaged_java(tmp_path: Path) -> None:
     home, version = done.stdout.split()[-2:]
     assert Path(home).parent == tmp_path / "cache" / "deltaic"
     assert version == "21"
+
+
+def test_a_session_is_made_where_there_is_a_java(machine: Machine) -> None:
+    machine.patch.setattr(SparkSession, "getActiveSession", lambda: None)
+    machine.patch.delenv("SPARK_REMOTE", raising=False)
+    with pytest.raises(UnsupportedError, match="pip install"):
+        deltaic.enable()

@@ -4,6 +4,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import SparkSession
 from typing_extensions import assert_type
 
 import deltaic
@@ -61,3 +62,8 @@ def handled() -> int:
     except DeltaError as error:
         assert_type(error.kind, str)
     return 0
+
+
+session = deltaic.enable()
+assert_type(session, SparkSession)
+assert_type(deltaic.enable(session), SparkSession)

@@ -113,3 +113,10 @@ def test_errors_of_tables_are_those_of_spark_too(spark: SparkSession, path: str,
         deltaic.save(spark.range(3).toDF("new"), path, mode="append")
     assert isinstance(unfit.value, exceptions.SchemaMismatchError)
     assert unfit.value.facts.keys() == {"path", "reason"}
+
+
+@pytest.mark.classic("looks at the session of the JVM")
+def test_without_a_session_the_active_one_is_enabled(spark: SparkSession, path: str) -> None:
+    found: Any = deltaic.enable()
+    assert found._jsparkSession.equals(spark._jsparkSession)
+    assert found.read.format("delta").load(path).count() == 6
