@@ -49,6 +49,7 @@ def test_rows_are_spread_over_the_tasks_that_a_query_asks_for(spark: SparkSessio
     assert [len(adds) for adds in files_added(tmp_path / "to")] == [3, 3]
 
 
+@pytest.mark.classic("asks a query that has ended for its progress")
 def test_a_large_batch_may_follow_small_ones(spark: SparkSession, tmp_path: Path) -> None:
     """Each row is written once, and counted once in the progress of the query."""
     for rows in (range(2), range(2, 4), range(4, MANY), range(MANY, MANY + 2), range(MANY + 2, MANY + 4)):
@@ -59,6 +60,7 @@ def test_a_large_batch_may_follow_small_ones(spark: SparkSession, tmp_path: Path
     assert [rows for rows in read if rows] == [2, 2, MANY - 4, 2, 2]
 
 
+@pytest.mark.classic("asks a query that has ended for its progress")
 def test_metrics_of_the_user_are_those_of_the_whole_batch(spark: SparkSession, tmp_path: Path) -> None:
     from pyspark.sql import functions as F  # noqa: N812
 
