@@ -44,6 +44,7 @@ pub mod store;
 pub mod stream;
 mod sums;
 pub mod txn;
+mod unlocked;
 pub mod verify;
 pub mod write;
 

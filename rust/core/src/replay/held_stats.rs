@@ -4,10 +4,11 @@
 use std::collections::{HashMap, HashSet};
 use std::mem::{Discriminant, discriminant};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex};
 
 use crate::prune::{BoundColumn, HeldFacts, Pruner};
 use crate::schema::DataType;
+use crate::unlocked::if_unlocked;
 
 /// Bytes that all checkpoints of the process may hold together.
 const MOST: usize = 64 << 20;
@@ -60,7 +61,7 @@ impl HeldStats {
             let columns = pruner.stats_leaves().iter();
             columns.filter(|column| state.asked.insert(named(column))).count() == 0
         };
-        pruner.can_be_held() && self.with(ask) == Some(true)
+        pruner.can_be_held() && if_unlocked(&self.0, ask) == Some(true)
     }
 
     /// Whether so many columns of so many files can be held besides what is.
@@ -71,7 +72,7 @@ impl HeldStats {
 
     /// What is held of the columns in a row group of a file; none where one of them is not.
     pub(crate) fn of(&self, place: (usize, usize), columns: &[BoundColumn]) -> Option<Vec<Arc<Held>>> {
-        self.with(|state| {
+        if_unlocked(&self.0, |state| {
             let one = |column| state.held.get(&(place.0, place.1, named(column))).cloned();
             columns.iter().map(one).collect()
         })?
@@ -90,21 +91,12 @@ impl HeldStats {
             Arc::new(Held { facts, bytes })
         };
         let held: Vec<Arc<Held>> = facts.into_iter().map(counted).collect();
-        self.with(|state| {
+        if_unlocked(&self.0, |state| {
             for (column, one) in columns.iter().zip(&held) {
                 state.held.insert((place.0, place.1, named(column)), one.clone());
             }
         });
         held
-    }
-
-    /// Uses what is held, unless another thread does: a forked child must not wait for a thread that it does not have.
-    fn with<T>(&self, use_it: impl FnOnce(&mut State) -> T) -> Option<T> {
-        match self.0.try_lock() {
-            Ok(mut state) => Some(use_it(&mut state)),
-            Err(TryLockError::Poisoned(poisoned)) => Some(use_it(&mut poisoned.into_inner())),
-            Err(TryLockError::WouldBlock) => None,
-        }
     }
 }
 

@@ -1,11 +1,12 @@
 use std::collections::VecDeque;
-use std::sync::{Mutex, TryLockError};
+use std::sync::Mutex;
 
 use super::at::At;
 use super::level::{Checks, Verify};
 use super::state::Snapshot;
 use crate::error::{Error, Result};
 use crate::store::{Location, StorageOptions};
+use crate::unlocked::if_unlocked;
 
 /// Tables whose newest snapshot is kept; the one that was used longest ago is evicted first.
 const KEPT: usize = 16;
@@ -28,13 +29,14 @@ impl Snapshot {
             return Snapshot::open_with_checks(Location::open(uri, options)?, At::Latest, checks);
         }
         let key = (uri.to_owned(), options.clone(), checks.level());
-        let known =
-            with_cache(|recent| recent.iter().find(|(k, _)| *k == key).map(|(_, snapshot)| snapshot.clone()));
+        let known = if_unlocked(&CACHE, |recent| {
+            recent.iter().find(|(k, _)| *k == key).map(|(_, snapshot)| snapshot.clone())
+        });
         let snapshot = match known.flatten() {
             None => Snapshot::open_with_checks(Location::open(uri, options)?, At::Latest, checks)?,
             Some(held) => held.advanced(|| Location::open(uri, options))?,
         };
-        with_cache(|recent| {
+        if_unlocked(&CACHE, |recent| {
             recent.retain(|(k, _)| *k != key);
             recent.push_back((key, snapshot.clone()));
             if recent.len() > KEPT {
@@ -63,14 +65,5 @@ impl Snapshot {
             Err(_) => self.reopened(location()?),
             Ok(newest) => Ok(newest),
         }
-    }
-}
-
-/// Uses the kept snapshots, unless another thread does: a forked child must not wait for a thread that it does not have.
-fn with_cache<T>(use_them: impl FnOnce(&mut VecDeque<(Key, Snapshot)>) -> T) -> Option<T> {
-    match CACHE.try_lock() {
-        Ok(mut recent) => Some(use_them(&mut recent)),
-        Err(TryLockError::Poisoned(poisoned)) => Some(use_them(&mut poisoned.into_inner())),
-        Err(TryLockError::WouldBlock) => None,
     }
 }

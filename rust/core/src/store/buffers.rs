@@ -1,9 +1,11 @@
 //! Memory of what was read, for the next read: to get new pages of the system takes as long as the bytes do.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, TryLockError};
 
 use bytes::Bytes;
+
+use crate::unlocked::if_unlocked;
 
 /// Bytes that are kept at most. All of them were in use at once before.
 const MOST: usize = 128 << 20;
@@ -62,11 +64,7 @@ impl Pool {
     }
 
     fn with_free<T>(&self, work: impl FnOnce(&mut Vec<Vec<u8>>) -> T) -> Option<T> {
-        match self.free.try_lock() {
-            Ok(mut free) => Some(work(&mut free)),
-            Err(TryLockError::Poisoned(poisoned)) => Some(work(&mut poisoned.into_inner())),
-            Err(TryLockError::WouldBlock) => None,
-        }
+        if_unlocked(&self.free, work)
     }
 
     fn take(&self, bytes: usize) -> Vec<u8> {
