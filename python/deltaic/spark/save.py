@@ -18,6 +18,7 @@ from deltaic.spark.session.time_zone import TIME_ZONE
 from deltaic.spark.write import transaction
 from deltaic.spark.write.options import WriteOptions, save_mode
 from deltaic.spark.write.retry import retried
+from deltaic.spark.write.routes import driver
 from deltaic.spark.write.rows import write_rows
 from deltaic.spark.write.write_columns import WriteColumn
 
@@ -135,7 +136,7 @@ def _save(
         compacted(session, version, compaction)
         committed(session, plan.uri, version)
         if batch is not None:
-            batch.wrote(adds)
+            batch.few = driver.have_few_rows(adds)
     if asked.txn_app_id is None:
         settings.end_txn(session)
     return version

@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Range;
 import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions;
 import org.apache.spark.sql.catalyst.plans.logical.Repartition;
 import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
+import org.apache.spark.sql.execution.LogicalRDD;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution$;
 import org.apache.spark.sql.execution.arrow.ArrowConverters$;
@@ -29,6 +30,8 @@ import scala.runtime.AbstractFunction1;
 public final class SmallRows {
   /** Bytes of a batch: as many as there are. */
   private static final long ALL = Long.MAX_VALUE;
+  /** Tasks that may each send as many rows as are few. */
+  private static final int FEW_TASKS = 10;
 
   private SmallRows() {}
 
@@ -79,8 +82,12 @@ public final class SmallRows {
     return rows == null ? null : frame(data, rows);
   }
 
-  /** The rows, at most so many. No task computes more than one row beyond them, unless it keeps them for others. */
+  /**
+   * The rows, at most so many, of an RDD of a few tasks. Each task gives one row beyond them at most, so that the driver gets
+   * no more than it can hold however many rows there are.
+   */
   private static scala.collection.immutable.Seq collected(Dataset data, int most) {
+    if (tasks(data.queryExecution().analyzed()) > FEW_TASKS) return null;
     LogicalPlan some = new LocalLimit(Literal$.MODULE$.apply(Integer.valueOf(most + 1)), data.queryExecution().analyzed());
     final QueryExecution query = DeltaCommand.rows(data.sparkSession(), some).queryExecution();
     Object rows = SQLExecution$.MODULE$.withNewExecutionId(query, scala.Option.empty(), new AbstractFunction0() {
@@ -89,6 +96,17 @@ public final class SmallRows {
       }
     });
     return ((InternalRow[]) rows).length > most ? null : Scala.seq(Arrays.asList((Object[]) rows));
+  }
+
+  /** The tasks that compute a query of RDDs. */
+  private static long tasks(LogicalPlan plan) {
+    long tasks = 0;
+    java.util.List leaves = Scala.list(plan.collectLeaves());
+    for (int i = 0; i < leaves.size(); i++) {
+      if (!(leaves.get(i) instanceof LogicalRDD)) return Long.MAX_VALUE;
+      tasks += ((LogicalRDD) leaves.get(i)).rdd().getNumPartitions();
+    }
+    return tasks;
   }
 
   private static Dataset frame(Dataset data, scala.collection.immutable.Seq rows) {

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deltaic.spark.session.jvm import java_method
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-# what a batch has at most of which another of the same size is worth a place in the driver's memory
-_FEW_ROWS, _FEW_BYTES = 10_000, 256 << 10
 
 
 @dataclass
@@ -38,9 +32,3 @@ class StreamBatch:
     def starts_again(self) -> None:
         """Its rows are computed once more: Spark must not count them twice in the progress of the query."""
         self.planned.queryExecution().executedPlan().resetMetrics()
-
-    def wrote(self, adds: Sequence[str]) -> None:
-        """Notes how large the files are that have its rows."""
-        files = [json.loads(add) for add in adds]
-        rows = sum(json.loads(file["stats"])["numRecords"] for file in files)
-        self.few = rows <= _FEW_ROWS and sum(file["size"] for file in files) <= _FEW_BYTES

@@ -43,12 +43,12 @@ def write_rows(
     """
     columns, rules = WriteColumn.all_of(plan.columns), RowRules.of(plan.rules)
     with _known(path, columns, rules, options.replace_where):
-        route = options.route if options.route != "auto" else _route(df, plan, at_most)
         if batch is not None and batch.few and options.route == "auto" and not plan.unfollowed:
             adds = driver.write_few(_on_driver(df, columns, rules, path), plan, folder)
             if adds is not None:
                 return adds
             batch.starts_again()
+        route = options.route if options.route != "auto" else _route(df, plan, at_most)
         return _write(df, plan, columns, rules, folder, options, route)
 
 

@@ -13,6 +13,7 @@ from deltaic import exceptions
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -47,6 +48,18 @@ def test_rows_are_spread_over_the_tasks_that_a_query_asks_for(spark: SparkSessio
         append(spark, tmp_path / "t", range(n * 40, n * 40 + 40))
     run(stream(spark, tmp_path / "t").repartition(3), tmp_path / "to", tmp_path / "c")
     assert [len(adds) for adds in files_added(tmp_path / "to")] == [3, 3]
+
+
+def test_many_tasks_write_their_rows(
+    spark: SparkSession, tmp_path: Path, setting: Callable[[str, str], None]
+) -> None:
+    """Of each of them the driver would have to expect many rows."""
+    setting("spark.sql.files.maxPartitionBytes", "1")
+    for n in range(26):
+        append(spark, tmp_path / "t", [n])
+    run(stream(spark, tmp_path / "t", 13), tmp_path / "to", tmp_path / "c")
+    assert [len(adds) for adds in files_added(tmp_path / "to")] == [13]
+    assert ids(spark, tmp_path / "to") == [*range(26)]
 
 
 @pytest.mark.classic("asks a query that has ended for its progress")

@@ -6,6 +6,7 @@ and running one takes several times as long as the whole write of a row.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from deltaic.spark.session.kind import functions, is_connect
 
 # number of rows that are always fetched to the driver, and of those that stay there if it has them already
 _FEW_ROWS, _HELD_ROWS = 1000, 100_000
-# rows that are fetched to be computed once, and bytes for which the optimizer takes them
+# rows that are fetched, and bytes that they are taken for: by the optimizer, or by the files of as many before them
 _FETCHED_ROWS, _FETCHED_BYTES = 10_000, 256 << 10
 
 
@@ -36,6 +37,15 @@ def write_few(df: Any, plan: Any, folder: str) -> list[str] | None:
     if stream is None:
         return None
     return _written(pa.ipc.open_stream(stream).read_all(), plan, folder) if stream else []
+
+
+def have_few_rows(adds: list[str]) -> bool:
+    """Whether files, by their `add` actions, have so few rows that as many more are worth being fetched."""
+    files = [json.loads(add) for add in adds]
+    if sum(file["size"] for file in files) > _FETCHED_BYTES:
+        return False
+    rows: int = sum(json.loads(file["stats"])["numRecords"] for file in files)
+    return rows <= _FETCHED_ROWS
 
 
 def _written(table: Any, plan: Any, folder: str) -> list[str]:
