@@ -55,9 +55,26 @@ pub(crate) fn open(snapshot: &Snapshot, request: FilesRequest) -> Result<Batches
     let schema = files_schema(request.stats);
     let names = logical_names(snapshot);
     let batches = snapshot.files(request)?;
+    let mut nulls = Nulls::default();
     Ok(Box::new(batches.map(move |batch| {
-        convert(&batch?, &schema, &names).map_err(|e| Error::arrow("listing the files of a table", e))
+        convert(&batch?, &schema, &names, &mut nulls)
+            .map_err(|e| Error::arrow("listing the files of a table", e))
     })))
+}
+
+/// Columns without a value, which the batches of a listing share: a reader that keeps these keeps one of them.
+#[derive(Default)]
+struct Nulls(HashMap<String, ArrayRef>);
+
+impl Nulls {
+    fn column(&mut self, field: &Field, length: usize) -> ArrayRef {
+        let known = self.0.entry(field.name().clone());
+        let known = known.or_insert_with(|| new_null_array(field.data_type(), length));
+        if known.len() < length {
+            *known = new_null_array(field.data_type(), length);
+        }
+        known.slice(0, length)
+    }
 }
 
 /// Numbers of a set of files.
@@ -144,6 +161,7 @@ fn convert(
     files: &FileBatch,
     schema: &SchemaRef,
     names: &HashMap<String, String>,
+    nulls: &mut Nulls,
 ) -> Result<RecordBatch, ArrowError> {
     let batch = files.to_record_batch().map_err(|e| ArrowError::ExternalError(Box::new(e)))?;
     let column = |name: &str| -> Result<ArrayRef, ArrowError> {
@@ -158,10 +176,13 @@ fn convert(
         .map(|field| match field.name().as_str() {
             "partition_values" => renamed(&column("partition_values")?, field.data_type(), names),
             "num_records" => Ok(files.num_records().map_or_else(
-                || new_null_array(field.data_type(), batch.num_rows()),
+                || nulls.column(field, batch.num_rows()),
                 |counts| Arc::new(counts) as ArrayRef,
             )),
-            name => cast(&column(name)?, field.data_type()),
+            name => match column(name)? {
+                none if none.null_count() == none.len() => Ok(nulls.column(field, none.len())),
+                values => cast(&values, field.data_type()),
+            },
         })
         .collect::<Result<Vec<_>, _>>()?;
     RecordBatch::try_new(schema.clone(), columns)
