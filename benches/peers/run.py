@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The same log work on deltaic and its peers, side by side: CPU seconds and peak memory of one process each.
 
-    python benches/peers/run.py [--files 1000000] [--commits 5000] [--repeat 3] [--deltalake]
+    python benches/peers/run.py [--files 1000000] [--days 1000] [--commits 5000] [--repeat 3] [--deltalake]
 
 It builds the programs, writes the logs that it measures (kept in target/peers), does every piece of work `repeat`
 times in turn, and shows the run with the least CPU. See benches/README.md for what the numbers mean.
@@ -18,8 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "target"
-# a thousandth of the files, by partition value; see LogGen
+# one partition; see LogGen
 DATE = "2001-06-24"
+PARTITIONS = 1_000
 DAYS = str((dt.date.fromisoformat(DATE) - dt.date(1970, 1, 1)).days)
 DELTALAKE = """
 import sys
@@ -91,10 +92,11 @@ def measure(command: list[str]) -> dict[str, float]:
     return taken
 
 
-def work(files: int, commits: int) -> dict[str, tuple[Path, list[str], list[str] | None]]:
+def work(files: int, days: int, commits: int) -> dict[str, tuple[Path, list[str], list[str] | None]]:
     """Every piece of work: its table, and the arguments of deltaic and of delta_kernel, if that does it."""
-    texts = table("checkpoint", files, 100, 100, 50, words=("wide",))
-    columns = table("checkpoint", files, 100, 100, 50, words=("wide", "struct"))
+    partitions = (f"days={days}",) if days != PARTITIONS else ()
+    texts = table("checkpoint", files, 100, 100, 50, words=("wide", *partitions))
+    columns = table("checkpoint", files, 100, 100, 50, words=("wide", "struct", *partitions))
     long = table("commits", 0, commits, 20, 10)
     ours = texts.with_name(f"{texts.name}-ours")
     if not ours.exists():
@@ -128,6 +130,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--files", type=int, default=1_000_000)
+    parser.add_argument("--days", type=int, default=PARTITIONS, help="partitions of the table")
     parser.add_argument("--commits", type=int, default=5_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", help="one piece of work, by name")
@@ -138,7 +141,7 @@ def main() -> None:
     if options.deltalake:
         engines["deltalake"] = [sys.executable, "-c", DELTALAKE]
     results = {}
-    for name, (path, ours, kernels) in work(options.files, options.commits).items():
+    for name, (path, ours, kernels) in work(options.files, options.days, options.commits).items():
         if options.only not in (None, name):
             continue
         runs: dict[str, list[dict[str, float]]] = {engine: [] for engine in engines}

@@ -1,5 +1,6 @@
 //! The test kit's own tables are what they claim to be.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -109,4 +110,22 @@ fn a_generated_log_has_the_files_that_it_reports() {
     assert_eq!(add.len() - add.null_count(), 25_000);
     let last = fs::read_to_string(dir.path().join("_delta_log/00000000000000000003.json")).unwrap();
     assert_eq!(last.lines().count(), 1 + 1 + 4);
+}
+
+/// Of files with wide statistics, days are partitions, and statistics may be columns, timestamps among them.
+#[test]
+fn a_generated_log_may_have_columns_of_statistics() {
+    let dir = tempfile::tempdir().unwrap();
+    let (checkpoint, defaults) = (CheckpointSpec::default(), LogGen::default());
+    let checkpoint =
+        CheckpointSpec { json_stats: false, struct_stats: true, struct_partitions: true, ..checkpoint };
+    LogGen { files: 5_000, wide: true, days: 2_500, checkpoint, ..defaults }.write(dir.path());
+    let batch = parquet(&dir.path().join("_delta_log/00000000000000000000.checkpoint.parquet"));
+    let add = batch.column_by_name("add").unwrap().as_struct();
+    let values = add.column_by_name("partitionValues_parsed").unwrap().as_struct();
+    let days: HashSet<_> = values.column(0).as_primitive::<Date32Type>().iter().flatten().collect();
+    assert_eq!(days.len(), 2_500);
+    let stats = add.column_by_name("stats_parsed").unwrap().as_struct();
+    let least = stats.column_by_name("minValues").unwrap().as_struct();
+    assert_eq!(least.column_by_name("ts").unwrap().null_count(), 2);
 }

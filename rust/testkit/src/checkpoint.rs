@@ -64,6 +64,14 @@ impl CheckpointSpec {
     }
 }
 
+/// The Arrow type of a column. The decoder of JSON knows no zones by name.
+fn value_type(data_type: &DataType) -> Arrow {
+    match arrow_type(data_type) {
+        Arrow::Timestamp(unit, Some(_)) => Arrow::Timestamp(unit, Some("+00:00".into())),
+        other => other,
+    }
+}
+
 /// The table schema as far as a checkpoint depends on it.
 #[derive(Debug, Clone)]
 pub(crate) struct TableShape {
@@ -90,7 +98,7 @@ impl TableShape {
 
     fn partition_fields(&self) -> Fields {
         let fields = self.partition_columns.iter().filter_map(|c| self.schema.field(c));
-        fields.map(|f| Field::new(f.physical_name(self.mode), arrow_type(&f.data_type), true)).collect()
+        fields.map(|f| Field::new(f.physical_name(self.mode), value_type(&f.data_type), true)).collect()
     }
 
     fn stats_type(&self) -> Arrow {
@@ -99,7 +107,7 @@ impl TableShape {
         };
         let bounds = stats_fields(&data, self.mode, &|t| {
             (!matches!(t, DataType::Boolean | DataType::Binary | DataType::Void | DataType::Variant))
-                .then(|| arrow_type(t))
+                .then(|| value_type(t))
         });
         let nulls = stats_fields(&data, self.mode, &|_| Some(Arrow::Int64));
         let mut fields = vec![Field::new("numRecords", Arrow::Int64, true)];

@@ -22,6 +22,8 @@ pub struct LogGen {
     /// Whether files have the statistics of nine columns and not of three, come in no order, and are of the later dates
     /// the later they were added.
     pub wide: bool,
+    /// Partitions of files with wide statistics.
+    pub days: u64,
     /// How the checkpoint is written.
     pub checkpoint: CheckpointSpec,
 }
@@ -34,6 +36,7 @@ impl Default for LogGen {
             adds: 10,
             removes: 0,
             wide: false,
+            days: DAYS,
             checkpoint: CheckpointSpec { row_group: 100_000, ..CheckpointSpec::default() },
         }
     }
@@ -93,7 +96,7 @@ impl LogGen {
             return Self::add(n);
         }
         let total = self.files + self.commits * self.adds;
-        let date = Self::date(n * DAYS / total.max(1));
+        let date = Self::day(n * self.days / total.max(1));
         let mut random = Scattered(n);
         let path = format!(
             "date={date}/part-{:05}-{:016x}{:016x}.c000.snappy.parquet",
@@ -143,8 +146,12 @@ impl LogGen {
 
     /// The partition of file number `n`.
     pub fn date(n: u64) -> String {
-        let day = n % DAYS;
-        format!("20{:02}-{:02}-{:02}", day / 336, day / 28 % 12 + 1, day % 28 + 1)
+        Self::day(n % DAYS)
+    }
+
+    /// Day number `n` of a calendar whose months have 28 days.
+    fn day(n: u64) -> String {
+        format!("{:04}-{:02}-{:02}", 2000 + n / 336, n / 28 % 12 + 1, n % 28 + 1)
     }
 
     /// Writes the log below `root` and gives the newest version and the number of live files.
