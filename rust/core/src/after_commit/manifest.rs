@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::new_commit::NewCommit;
-use crate::actions::{ActionRef, Add, Metadata, ObjectPath, PartitionValues};
+use crate::actions::{ActionRef, Add, FilePath, Metadata, ObjectPath, PartitionValues};
 use crate::error::{Error, Result};
 use crate::partition::partition_folder;
+use crate::replay::FilesRequest;
 use crate::schema::ColumnMappingMode;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -110,25 +111,26 @@ fn write_once(snapshot: &Snapshot, extent: &Extent) -> Result<ManifestDone> {
     let location = snapshot.location();
     check_mapping(location, snapshot.metadata())?;
     let columns = snapshot.partition_columns();
-    let mut lists: BTreeMap<String, Vec<Add>> = BTreeMap::new();
-    for add in snapshot.adds(None)? {
+    let mut lists: BTreeMap<String, Vec<FilePath>> = BTreeMap::new();
+    for add in snapshot.each_add(FilesRequest::default())? {
+        let add = add?;
         let partition = folder_of(columns, &add.partition_values);
         if matches!(extent, Extent::Partitions(wanted) if !wanted.contains(&partition)) {
             continue;
         }
         check_vector(location, &add)?;
-        lists.entry(partition).or_default().push(add);
+        lists.entry(partition).or_default().push(add.path);
     }
     if columns.is_empty() {
         // a table without files is an empty list, and no missing one
         lists.entry(String::new()).or_default();
     }
     let root = location.root().join(FOLDER);
-    for (partition, adds) in &lists {
+    for (partition, files) in &lists {
         location.cancel().check()?;
         let mut lines = String::new();
-        for add in adds {
-            lines.push_str(&hadoop_text(&location.readable(&add.path)?));
+        for file in files {
+            lines.push_str(&hadoop_text(&location.readable(file)?));
             lines.push('\n');
         }
         location.store().put(&root.join(&below(partition)), lines.into())?;

@@ -127,11 +127,12 @@ pub(crate) fn concerns_files(old: &Definition, new: &Definition) -> bool {
 ///
 /// # Cost
 /// One look at every file of the table.
-pub(crate) fn check_files(new: &Definition, files: &[Add]) -> Result<()> {
+pub(crate) fn check_files(new: &Definition, files: impl Iterator<Item = Result<Add>>) -> Result<()> {
     for add in files {
+        let add = add?;
         let reason = match new.metadata.partition_columns.is_empty() {
             false => Some("it does not hold the partition columns"),
-            true => fault_of_file(&new.metadata, add),
+            true => fault_of_file(&new.metadata, &add),
         };
         if let Some(reason) = reason {
             let advice = "make a table with the property, and write the rows into that";

@@ -12,6 +12,7 @@ use crate::maintain::{
     Deletion, ListedTree, VacuumDone, VacuumMode, VacuumOptions, VacuumWork, delete_files,
 };
 use crate::progress::Progress;
+use crate::replay::FilesRequest;
 use crate::snapshot::{At, Snapshot};
 use crate::store::{FileMeta, Location, StorageOptions};
 use crate::txn::Route;
@@ -76,7 +77,10 @@ impl DistributedVacuum {
         let snapshot = Snapshot::open(self.location.clone(), At::Latest)?;
         match snapshot.checksum() {
             Some(checksum) => Ok(checksum.num_files.unsigned_abs()),
-            None => Ok(snapshot.adds(None)?.len() as u64),
+            None => {
+                let files = snapshot.files(FilesRequest::default())?;
+                files.map(|batch| Ok(batch?.num_files() as u64)).sum()
+            }
         }
     }
 

@@ -17,6 +17,7 @@ use crate::alter::{
 use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result};
 use crate::features::TableFeature;
+use crate::replay::FilesRequest;
 use crate::schema::StructField;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -167,7 +168,7 @@ fn attempt(location: &Location, alteration: &Alteration, user_metadata: Option<&
         claim_all_rows(&mut txn);
     }
     if iceberg_compat::concerns_files(&old, &new) {
-        iceberg_compat::check_files(&new, &snapshot.adds(None)?)?;
+        iceberg_compat::check_files(&new, snapshot.each_add(FilesRequest::whole(None))?)?;
         claim_all_rows(&mut txn);
     }
     if needs_backfill(&old, &new) {

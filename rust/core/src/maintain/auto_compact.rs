@@ -8,6 +8,7 @@ use crate::actions::{Add, Metadata};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::properties::TableProperty;
+use crate::replay::FilesRequest;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::sums::SaturatingSum;
@@ -74,7 +75,9 @@ impl AutoCompact {
         let rules = &self.rules;
         let small_size = rules.small_size.unwrap_or(rules.target_size / 2);
         let mut small: BTreeMap<Vec<Option<String>>, Small> = BTreeMap::new();
-        for add in snapshot.adds(Some(&rows_of_partitions(&plan, &self.partitions)))? {
+        let predicate = Some(rows_of_partitions(&plan, &self.partitions));
+        for add in snapshot.each_add(FilesRequest { predicate, ..FilesRequest::default() })? {
+            let add = add?;
             if add.size.unsigned_abs() <= small_size {
                 let of = small.entry(canonical(&plan, &add.partition_values)?).or_default();
                 of.files += 1;

@@ -24,29 +24,29 @@ impl Bin {
     }
 }
 
-/// The files that are worth it, in groups of at most `target` bytes: those below `min` bytes, and those of which more than
-/// `max_deleted` of the rows are deleted or that do not tell. A file alone is one only for its deleted rows.
-pub(super) fn bins(
-    files: BTreeMap<Vec<Option<String>>, Vec<Add>>,
-    target: u64,
-    min: u64,
-    max_deleted: f64,
-) -> Vec<Bin> {
-    let purge = |add: &Add| deleted_ratio(add).is_none_or(|ratio| ratio > max_deleted);
-    let worth_it = |add: &Add| add.size.unsigned_abs() < min || purge(add);
-    let files = files.into_iter().map(|(partition, mut files)| {
-        files.retain(worth_it);
-        (partition, files)
-    });
-    groups(files.collect(), target, &purge)
+/// Files by partition, its values in one spelling.
+pub(super) type FilesOfPartitions = BTreeMap<Vec<Option<String>>, Vec<Add>>;
+
+/// Which files are worth it: those below `min` bytes, and those of which more than `max_deleted` of the rows are deleted or
+/// that do not tell.
+pub(super) struct Worth {
+    pub(super) min: u64,
+    pub(super) max_deleted: f64,
+}
+
+impl Worth {
+    pub(super) fn is_it(&self, add: &Add) -> bool {
+        add.size.unsigned_abs() < self.min || self.of_deleted_rows(add)
+    }
+
+    /// A file alone is worth it only for its deleted rows.
+    pub(super) fn of_deleted_rows(&self, add: &Add) -> bool {
+        deleted_ratio(add).is_none_or(|ratio| ratio > self.max_deleted)
+    }
 }
 
 /// The files in groups of at most `target` bytes. A file is in one by itself only where it may be alone.
-pub(super) fn groups(
-    files: BTreeMap<Vec<Option<String>>, Vec<Add>>,
-    target: u64,
-    alone: &dyn Fn(&Add) -> bool,
-) -> Vec<Bin> {
+pub(super) fn groups(files: FilesOfPartitions, target: u64, alone: &dyn Fn(&Add) -> bool) -> Vec<Bin> {
     let mut out = Vec::new();
     for (partition, mut files) in files {
         files.sort_by(|a, b| (a.size, &a.path).cmp(&(b.size, &b.path)));
@@ -71,7 +71,7 @@ pub(super) fn groups(
 }
 
 /// All files of each partition.
-pub(super) fn whole_partitions(files: BTreeMap<Vec<Option<String>>, Vec<Add>>) -> Vec<Bin> {
+pub(super) fn whole_partitions(files: FilesOfPartitions) -> Vec<Bin> {
     files.into_iter().map(|(partition, files)| Bin { partition, files }).collect()
 }
 
@@ -92,8 +92,14 @@ mod tests {
         }
     }
 
+    fn bins(mut files: FilesOfPartitions) -> Vec<Bin> {
+        let worth = Worth { min: 60, max_deleted: 0.05 };
+        files.values_mut().for_each(|files| files.retain(|add| worth.is_it(add)));
+        groups(files, 100, &|add| worth.of_deleted_rows(add))
+    }
+
     fn names(files: Vec<Add>) -> Vec<String> {
-        let bins = bins([(Vec::new(), files)].into(), 100, 60, 0.05);
+        let bins = bins([(Vec::new(), files)].into());
         let joined =
             |b: Bin| b.files.iter().map(|f| f.path.as_str().to_owned()).collect::<Vec<_>>().join("+");
         bins.into_iter().map(joined).collect()
@@ -126,7 +132,7 @@ mod tests {
     fn partitions_are_never_mixed() {
         let one = |name: &str| vec![file(name, 10, 0), file(&format!("{name}2"), 10, 0)];
         let files = [(vec![Some("x".to_owned())], one("a")), (vec![None], one("b"))];
-        let bins = bins(files.into(), 100, 60, 0.05);
+        let bins = bins(files.into());
         assert_eq!(bins.len(), 2);
         assert!(bins.iter().all(|b| b.files.len() == 2));
     }

@@ -14,6 +14,7 @@ use crate::deletion_vector::file_path;
 use crate::error::{Error, Result, condition};
 use crate::features::{CLUSTERING_DOMAIN, TableFeature, check_writer};
 use crate::properties::{COORDINATED_COMMITS_PREFIX, TableProperty};
+use crate::replay::FilesRequest;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::sums::SaturatingSum;
@@ -96,7 +97,7 @@ pub fn shallow_clone(
         Err(error) => return Err(error),
     };
     if let Some(table) = &existing
-        && !table.adds(None)?.is_empty()
+        && table.each_add(FilesRequest::default())?.next().transpose()?.is_some()
     {
         return Err(refused(target, "the table has files; a clone takes only the place of one without")
             .of_condition(&condition::UNSUPPORTED_NON_EMPTY_CLONE));

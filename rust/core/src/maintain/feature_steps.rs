@@ -17,6 +17,7 @@ use crate::checkpoint::checkpoint;
 use crate::conflict::{IsolationLevel, RowRelocations};
 use crate::error::{Error, Result};
 use crate::features::check_writer;
+use crate::replay::FilesRequest;
 use crate::schema::ColumnMappingMode;
 use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, runtime};
@@ -53,8 +54,13 @@ impl StepJob<'_> {
                 txn.commit().map(|_| 0)
             }
             Step::PurgeDeletionVectors => {
-                let mut files = self.snapshot.adds(None)?;
-                files.retain(|add| add.deletion_vector.is_some());
+                let with_vector =
+                    |add: &Result<Add>| add.as_ref().map_or(true, |add| add.deletion_vector.is_some());
+                let files = self
+                    .snapshot
+                    .each_add(FilesRequest::whole(None))?
+                    .filter(with_vector)
+                    .collect::<Result<_>>()?;
                 self.rewrite(reorg(Vec::new()), files, None)
             }
             Step::KeepVectors => {

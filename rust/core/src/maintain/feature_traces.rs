@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::features::{TableFeature, feature};
 use crate::log::{Checkpoint, Listing, LogFileKind, LogSettings, commit_path, complete_checkpoints};
 use crate::properties::TableProperty;
-use crate::replay::CheckpointReader;
+use crate::replay::{CheckpointReader, FileBatch, FilesRequest};
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -39,12 +39,13 @@ pub(super) fn state(snapshot: &Snapshot, dropped: &str) -> Result<(Definition, T
     let of = |feature: TableFeature| dropped == Some(feature) && table.protocol.supports(feature);
     let mut traces = Traces::default();
     if of(TableFeature::DeletionVectors) {
-        let adds = snapshot.adds(None)?;
-        traces.deletion_vectors = adds.iter().filter(|add| add.deletion_vector.is_some()).count() as u64;
+        traces.deletion_vectors = deletion_vectors(snapshot)?;
         traces.unkept_vectors = unkept_vectors(snapshot)?.len() as u64;
     }
     if of(TableFeature::RowTracking) {
-        traces.row_ids = snapshot.adds(None)?.iter().filter(|add| has_row_ids(add)).count() as u64;
+        let lean = FilesRequest { extended: true, ..FilesRequest::default() };
+        let with_ids = snapshot.each_add(lean)?.filter(|add| add.as_ref().map_or(true, has_row_ids));
+        traces.row_ids = with_ids.map(|add| add.map(|_| 1)).sum::<Result<_>>()?;
     }
     if of(TableFeature::RowTracking) || of(TableFeature::DomainMetadata) {
         traces.domains = snapshot.domain_metadata()?.into_iter().map(|d| d.domain).collect();
@@ -58,6 +59,12 @@ pub(super) fn state(snapshot: &Snapshot, dropped: &str) -> Result<(Definition, T
         traces.history_truncated = oldest(&listing) >= protected_before(&table.metadata);
     }
     Ok((table, traces))
+}
+
+/// Files with deletion vectors.
+fn deletion_vectors(snapshot: &Snapshot) -> Result<u64> {
+    let of = |batch: FileBatch| (0..batch.num_files()).filter(|file| batch.deleted(*file).is_some()).count();
+    snapshot.files(FilesRequest::default())?.map(|batch| Ok(of(batch?) as u64)).sum()
 }
 
 /// Whether a file has row ids of row tracking.
@@ -202,7 +209,7 @@ pub(super) fn clean_from(snapshot: &Snapshot, listing: &Listing, feature: TableF
     // what the deleted commits left
     let Some(first) = checkpoints.first().filter(|c| c.version >= clean) else { return Ok(clean) };
     let base = Snapshot::open(location.clone(), At::Version(first.version))?;
-    let vectors = || Ok(base.adds(None)?.iter().any(|add| add.deletion_vector.is_some()));
+    let vectors = || Ok(deletion_vectors(&base)? > 0);
     if metadata_shows(feature, base.metadata())? || (feature == TableFeature::DeletionVectors && vectors()?) {
         return Ok(clean.max(metadata_since).max(first.version + 1));
     }

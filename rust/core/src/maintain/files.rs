@@ -5,6 +5,8 @@ use rayon::prelude::*;
 use crate::actions::{DeletionVectorDescriptor, FilePath, ObjectPath};
 use crate::deletion_vector::file_path;
 use crate::error::{Error, Result};
+use crate::replay::FilesRequest;
+use crate::snapshot::Snapshot;
 use crate::store::{FileMeta, Location, runtime};
 
 /// What a logical file needs in the store: its data file, and the file of its deletion vector.
@@ -12,10 +14,33 @@ pub(crate) fn needs(
     path: &FilePath,
     vector: Option<&DeletionVectorDescriptor>,
     root: &ObjectPath,
-) -> Result<(ObjectPath, Option<ObjectPath>)> {
+) -> Result<Needed> {
     let vector = vector.map(|v| file_path(v, root)).transpose()?.flatten();
     Ok((path.resolve(root)?, vector))
 }
+
+/// What the live files of a version need, one after the other.
+///
+/// # Errors
+/// As [`Snapshot::files`]; what a path or a descriptor says.
+///
+/// # Cost
+/// A listing without statistics.
+pub(super) fn needed(snapshot: &Snapshot) -> Result<impl Iterator<Item = Result<Needed>> + use<>> {
+    let root = snapshot.location().root().clone();
+    Ok(snapshot.files(FilesRequest::default())?.flat_map(move |batch| match batch {
+        Ok(batch) => (0..batch.num_files())
+            .map(|file| {
+                let path = FilePath::from_log(batch.paths().value(file));
+                needs(&path, batch.deletion_vector(file).as_ref(), &root)
+            })
+            .collect(),
+        Err(error) => vec![Err(error)],
+    }))
+}
+
+/// A data file, and that of its deletion vector.
+pub(crate) type Needed = (ObjectPath, Option<ObjectPath>);
 
 /// Files that one thread asks the store for at a time.
 const CHUNK: usize = 256;

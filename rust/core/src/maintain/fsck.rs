@@ -1,11 +1,17 @@
 //! Taking files out of the log that are not in the store any more.
 
-use super::files::{look, needs};
+use std::collections::{BTreeSet, HashSet};
+
+use super::files::{look, needed};
 use crate::actions::{ObjectPath, OperationName};
 use crate::error::Result;
+use crate::replay::FilesRequest;
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction};
+
+/// Files whose paths are in memory at once.
+const CHUNK: usize = 1 << 16;
 
 /// The missing files, and the commit that removed them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,27 +36,28 @@ pub struct FsckDone {
 /// What the log and the store say; as [`Transaction::commit`].
 ///
 /// # Cost
-/// A HEAD for each file.
+/// A HEAD for each file, and two listings of the log where one is missing; memory for the paths of [`CHUNK`] files, and of all
+/// deletion vectors.
 pub fn fsck(location: &Location, dry_run: bool) -> Result<FsckDone> {
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
-    let root = location.root();
-    let adds = snapshot.adds(None)?;
-    let needed = adds.iter().map(|a| needs(&a.path, a.deletion_vector.as_ref(), root));
-    let (data, vectors): (Vec<ObjectPath>, Vec<Option<ObjectPath>>) =
-        needed.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    let mut vectors: Vec<ObjectPath> = vectors.into_iter().flatten().collect();
-    vectors.sort();
-    vectors.dedup();
-    let gone = |paths: &[ObjectPath]| -> Result<Vec<bool>> {
-        Ok(look(location, paths)?.iter().map(Option::is_none).collect())
-    };
-    let (lost, lost_vectors) = (gone(&data)?, gone(&vectors)?);
-    let named = |paths: &[ObjectPath], lost: &[bool]| {
-        paths.iter().zip(lost).filter(|(_, lost)| **lost).map(|(p, _)| p.to_string()).collect::<Vec<_>>()
-    };
+    let (mut lost, mut vectors) = (Vec::new(), BTreeSet::new());
+    let mut needed = needed(&snapshot)?;
+    loop {
+        let mut data = Vec::new();
+        for one in needed.by_ref().take(CHUNK) {
+            let (file, vector) = one?;
+            data.push(file);
+            vectors.extend(vector);
+        }
+        if data.is_empty() {
+            break;
+        }
+        lost.extend(gone(location, data)?);
+    }
+    let named = |paths: &[ObjectPath]| paths.iter().map(ToString::to_string).collect();
     let mut done = FsckDone {
-        missing: named(&data, &lost),
-        missing_vectors: named(&vectors, &lost_vectors),
+        missing: named(&lost),
+        missing_vectors: named(&gone(location, vectors.into_iter().collect())?),
         version: None,
         warnings: Vec::new(),
     };
@@ -59,11 +66,23 @@ pub fn fsck(location: &Location, dry_run: bool) -> Result<FsckDone> {
     }
     let operation = Operation::new(OperationName::Fsck).metric("numRemovedFiles", done.missing.len() as u64);
     let mut txn = Transaction::begin(&snapshot, operation);
-    let lost: Vec<_> = adds.iter().zip(&lost).filter(|(_, lost)| **lost).map(|(add, _)| add).collect();
-    txn.read_files(lost.iter().map(|a| &a.path))?;
-    lost.into_iter().for_each(|add| txn.remove_file(add, true));
+    let (lost, mut adds): (HashSet<ObjectPath>, _) = (lost.into_iter().collect(), Vec::new());
+    for add in snapshot.each_add(FilesRequest::whole(None))? {
+        let add = add?;
+        if lost.contains(&add.path.resolve(location.root())?) {
+            adds.push(add);
+        }
+    }
+    txn.read_files(adds.iter().map(|add| &add.path))?;
+    adds.iter().for_each(|add| txn.remove_file(add, true));
     let landed = txn.commit()?;
     done.version = Some(landed.version);
     done.warnings = landed.warnings;
     Ok(done)
+}
+
+/// Those of the files that are missing.
+fn gone(location: &Location, paths: Vec<ObjectPath>) -> Result<Vec<ObjectPath>> {
+    let found = look(location, &paths)?;
+    Ok(paths.into_iter().zip(found).filter(|(_, found)| found.is_none()).map(|(path, _)| path).collect())
 }

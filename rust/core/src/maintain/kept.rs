@@ -1,6 +1,9 @@
 //! The files inside a table that versions need, by their names in the store, however the log spells them.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
+
+use foldhash::quality::RandomState;
 
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
@@ -17,7 +20,9 @@ pub(super) struct Kept<'a> {
     links: HashSet<ObjectPath>,
     /// Folders when every link on the way is followed.
     folders: HashMap<String, Option<ObjectPath>>,
-    names: HashSet<String>,
+    /// Hashes of the names. Two names of one hash keep a file that could be deleted, and never the other way round.
+    names: HashSet<u64>,
+    hasher: RandomState,
 }
 
 impl<'a> Kept<'a> {
@@ -28,7 +33,14 @@ impl<'a> Kept<'a> {
     pub(super) fn new(location: &'a Location, links: Vec<ObjectPath>) -> Result<Self> {
         let real_root = location.store().real_path(location.root())?;
         let links = links.into_iter().collect();
-        Ok(Kept { location, real_root, links, folders: HashMap::new(), names: HashSet::new() })
+        Ok(Kept {
+            location,
+            real_root,
+            links,
+            folders: HashMap::new(),
+            names: HashSet::new(),
+            hasher: RandomState::default(),
+        })
     }
 
     /// Keeps a file; what lies outside the table is kept anyway.
@@ -38,7 +50,7 @@ impl<'a> Kept<'a> {
     pub(super) fn insert(&mut self, path: &ObjectPath) -> Result<()> {
         let root = self.location.root();
         if let Some(name) = path.below(root) {
-            self.names.insert(name.to_owned());
+            self.names.insert(self.hasher.hash_one(name));
         }
         if path.prefix() != root.prefix() {
             return check_elsewhere(path, root);
@@ -48,14 +60,14 @@ impl<'a> Kept<'a> {
             false => self.real_folder(path)?.map(|folder| folder.join(path.name())),
         };
         if let (Some(real), Some(real_root)) = (real, &self.real_root) {
-            self.names.extend(real.below(real_root).map(str::to_owned));
+            self.names.extend(real.below(real_root).map(|name| self.hasher.hash_one(name)));
         }
         Ok(())
     }
 
     /// Whether a version needs the file of this name.
     pub(super) fn contains(&self, name: &str) -> bool {
-        self.names.contains(name)
+        self.names.contains(&self.hasher.hash_one(name))
     }
 
     fn real_folder(&mut self, path: &ObjectPath) -> Result<Option<ObjectPath>> {

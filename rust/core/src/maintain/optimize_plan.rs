@@ -1,21 +1,22 @@
 //! What an optimize will rewrite, from one version, and the commit of what became of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::bin_work::{BinDone, BinWork};
-use super::bins::{Bin, bins, groups, whole_partitions};
+use super::bins::{Bin, FilesOfPartitions, Worth, groups, whole_partitions};
 use super::cubes::{CubeRules, CurveStats, FileCount};
 use super::layout::{Columns, Layout};
 use super::optimize::{OptimizeDone, OptimizeOptions, Partitions};
 use super::purge::to_be_purged;
 use super::rewrite_files::note;
-use crate::actions::{Add, OperationName};
+use crate::actions::{Add, OperationName, PartitionValues};
 use crate::conflict::RowRelocations;
 use crate::error::{Error, Result, condition};
 use crate::expr::has_subquery;
 use crate::features::check_writer;
 use crate::properties::{TableProperty, parse_byte_size};
+use crate::replay::FilesRequest;
 use crate::snapshot::{At, Snapshot};
 use crate::stats::num_records;
 use crate::store::Location;
@@ -61,20 +62,19 @@ impl OptimizePlan {
         let plan = plan_snapshot(&snapshot, &encoding)?;
         let layout = Layout::of(&snapshot, &plan, options)?;
         let wanted = Wanted::of(&plan, options, these)?;
-        let files = wanted.files(&snapshot)?;
-        let considered = files.values().map(Vec::len).sum::<usize>() as u64;
-        let mut found = OptimizeDone { considered, ..Default::default() };
         let own = snapshot
             .metadata()
             .property(TableProperty::TargetFileSize)
             .and_then(|text| parse_byte_size(text).ok());
         let target_size = options.target_size.or(own).unwrap_or(1 << 30);
+        let worth =
+            Worth { min: options.min_size.unwrap_or(target_size), max_deleted: options.max_deleted_ratio };
+        let joined = matches!(layout, Layout::Joined) && !options.purge;
+        let (considered, files) = wanted.files(&snapshot, &|add| !joined || worth.is_it(add))?;
+        let mut found = OptimizeDone { considered, ..Default::default() };
         let bins = match &layout {
             Layout::Joined if options.purge => groups(to_be_purged(&plan, files)?, target_size, &|_| true),
-            Layout::Joined => {
-                let min_size = options.min_size.unwrap_or(target_size);
-                bins(files, target_size, min_size, options.max_deleted_ratio)
-            }
+            Layout::Joined => groups(files, target_size, &|add| worth.of_deleted_rows(add)),
             Layout::ZOrdered(_) => whole_partitions(files),
             Layout::Clustered(columns) => {
                 let rules = cube_rules(columns, target_size, options);
@@ -209,18 +209,41 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Their files, by partition.
-    fn files(&self, snapshot: &Snapshot) -> Result<BTreeMap<Vec<Option<String>>, Vec<Add>>> {
+    /// How many files they have, and those that are kept, by partition. Memory is taken by these alone.
+    fn files(&self, snapshot: &Snapshot, keep: &dyn Fn(&Add) -> bool) -> Result<(u64, FilesOfPartitions)> {
         let these = self.these.map(|these| rows_of_partitions(self.plan, these));
-        let files = snapshot.adds(these.as_ref().or(self.condition.predicate()))?;
-        let mut out: BTreeMap<_, Vec<Add>> = BTreeMap::new();
-        for add in self.condition.whole_files(files)? {
-            let partition = canonical(self.plan, &add.partition_values)?;
-            if self.these.is_none_or(|these| these.contains(&partition)) {
-                out.entry(partition).or_default().push(add);
+        let request = FilesRequest::whole(these.as_ref().or(self.condition.predicate()));
+        let mut partitions: HashMap<PartitionValues, Option<Vec<Option<String>>>> = HashMap::new();
+        let (mut considered, mut out) = (0, FilesOfPartitions::new());
+        for add in snapshot.each_add(request)? {
+            let add = add?;
+            let partition = match partitions.get(&add.partition_values) {
+                Some(known) => known,
+                None => {
+                    let found = self.partition(&add.partition_values)?;
+                    partitions.entry(add.partition_values.clone()).or_insert(found)
+                }
+            };
+            let Some(partition) = partition else { continue };
+            considered += 1;
+            if !keep(&add) {
+                continue;
+            }
+            match out.get_mut(partition) {
+                Some(files) => files.push(add),
+                None => drop(out.insert(partition.clone(), vec![add])),
             }
         }
-        Ok(out)
+        Ok((considered, out))
+    }
+
+    /// The partition of files with these values, in one spelling, where it is looked at.
+    fn partition(&self, values: &PartitionValues) -> Result<Option<Vec<Option<String>>>> {
+        if !self.condition.is_of_all_rows(values)? {
+            return Ok(None);
+        }
+        let partition = canonical(self.plan, values)?;
+        Ok(self.these.is_none_or(|these| these.contains(&partition)).then_some(partition))
     }
 
     /// What the history shows.

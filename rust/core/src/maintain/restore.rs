@@ -1,6 +1,7 @@
 //! Going back to an older version, by a new one.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 
 use super::files::{look_telling, needs};
 use crate::actions::{Add, DomainMetadata, Metadata, ObjectPath, OperationName};
@@ -9,6 +10,7 @@ use crate::conflict::IsolationLevel;
 use crate::error::{Error, Result, condition};
 use crate::features::CLUSTERING_DOMAIN;
 use crate::properties::TableProperty;
+use crate::replay::{FilesRequest, key};
 use crate::schema::{IDENTITY_HIGH_WATER_MARK, IDENTITY_START, StructType};
 use crate::snapshot::{At, Snapshot, format_timestamp};
 use crate::store::Location;
@@ -56,26 +58,36 @@ pub struct RestoreDone {
 /// anything is written; [`Error::AppendOnly`]; as [`Transaction::commit`] when another writer changed the table meanwhile.
 ///
 /// # Cost
-/// The live files of both versions, and a HEAD for each restored file.
+/// Two listings of the newest version and one of the other, in memory the paths of the newest one and what differs, and a HEAD for each restored file.
 pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<RestoreDone> {
     let now = Snapshot::open(location.clone(), At::Latest)?;
     let then = Snapshot::open(location.clone(), at).map_err(unavailable)?;
     let root = location.root();
-    let mut current = by_key(now.adds(None)?, root)?;
-    let target = by_key(then.adds(None)?, root)?;
+    let key_of = |add: &Add| key(add.path.as_str(), add.deletion_vector.as_ref(), root).map(Cow::into_owned);
+    let lean = now.each_add(FilesRequest::default())?;
+    let mut gone: HashSet<String> = lean.map(|add| key_of(&add?)).collect::<Result<_>>()?;
     let mut done = RestoreDone { restored_version: then.version(), ..Default::default() };
-    let mut back = Vec::new();
-    for (key, add) in target {
+    let (mut back, mut leaving) = (Vec::new(), Vec::new());
+    for add in then.each_add(FilesRequest::whole(None))? {
+        let add = add?;
         done.files += 1;
         done.bytes = done.bytes.saturating_add(add.size.unsigned_abs());
-        if current.remove(&key).is_none() {
+        if !gone.remove(&key_of(&add)?) {
             done.restored += 1;
             done.restored_bytes = done.restored_bytes.saturating_add(add.size.unsigned_abs());
             back.push(Add { data_change: true, ..add });
         }
     }
-    done.removed = current.len() as u64;
-    done.removed_bytes = current.values().map(|a| a.size.unsigned_abs()).saturating_sum();
+    if !gone.is_empty() {
+        for add in now.each_add(FilesRequest::whole(None))? {
+            let add = add?;
+            if gone.contains(&key_of(&add)?) {
+                leaving.push(add);
+            }
+        }
+    }
+    done.removed = leaving.len() as u64;
+    done.removed_bytes = leaving.iter().map(|a| a.size.unsigned_abs()).saturating_sum();
     let progress = location.progress();
     progress.expect(done.restored, done.restored_bytes);
     progress.expect_more(done.removed, done.removed_bytes);
@@ -116,7 +128,7 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     if let Some(domain) = clustering(&now, &then)? {
         txn.domain(domain);
     }
-    current.values().for_each(|add| txn.remove_file(add, true));
+    leaving.iter().for_each(|add| txn.remove_file(add, true));
     back.into_iter().for_each(|add| txn.add(add));
     let landed = txn.commit()?;
     done.version = landed.version;
@@ -135,16 +147,6 @@ fn unavailable(error: Error) -> Error {
         _ => return error,
     };
     error.of_condition(condition)
-}
-
-/// Logical files by path and deletion vector.
-fn by_key(adds: Vec<Add>, root: &ObjectPath) -> Result<BTreeMap<(String, Option<String>), Add>> {
-    adds.into_iter()
-        .map(|add| {
-            let vector = add.deletion_vector.as_ref().map(|v| v.unique_id());
-            Ok(((add.path.identity(root)?, vector), add))
-        })
-        .collect()
 }
 
 fn check_there(location: &Location, adds: &[Add]) -> Result<()> {

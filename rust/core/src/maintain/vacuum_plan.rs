@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::files::{look, needs};
+use super::files::{look, needed, needs};
 use super::kept::Kept;
 use super::tombstones::left;
 use crate::actions::ObjectPath;
@@ -85,8 +85,8 @@ pub(super) fn plan(
     let snapshot = snapshot.update()?;
     let oldest = if mode == VacuumMode::Lite { 0 } else { cutoff };
     let mut kept = Kept::new(location, links)?;
-    for add in snapshot.adds(None)? {
-        let (data, vector) = needs(&add.path, add.deletion_vector.as_ref(), root)?;
+    for needed in needed(&snapshot)? {
+        let (data, vector) = needed?;
         kept.insert(&data)?;
         vector.iter().try_for_each(|vector| kept.insert(vector))?;
     }
@@ -117,7 +117,9 @@ pub(super) fn plan(
             let own = |name: &str| {
                 !is_hidden(name, &columns) && !folders_of(name).any(|folder| tables.contains(folder))
             };
-            let files = listed.iter().filter(|f| own(&f.name));
+            // most files are needed: of the others there are few
+            let files =
+                listed.iter().filter(|f| f.modified < cutoff && !kept.contains(&f.name) && own(&f.name));
             files.map(|f| (root.join(&f.name), (f.size, f.modified))).collect()
         }
         (VacuumMode::Lite, _) => {

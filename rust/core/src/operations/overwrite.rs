@@ -7,6 +7,7 @@ use arrow::array::{RecordBatch, RecordBatchOptions};
 use crate::actions::Add;
 use crate::dml::{DmlAttempt, Removed, inserted, remove_rows};
 use crate::error::{Error, Result};
+use crate::replay::FilesRequest;
 use crate::schema::{ColumnMappingMode, limit_batch};
 use crate::snapshot::Snapshot;
 use crate::txn::Transaction;
@@ -90,25 +91,26 @@ pub(super) fn stage(
         txn.read_whole_table();
         return Ok(replaced);
     };
-    let files = if let Some(condition) = &options.replace_where {
+    if let Some(condition) = &options.replace_where {
         return replace_rows(txn, &snapshot, plan, condition, adds, options);
-    } else if options.dynamic_partitions && !plan.partition_columns.is_empty() {
+    }
+    let (predicate, partitions) = if options.dynamic_partitions && !plan.partition_columns.is_empty() {
         let partitions = adds.iter().map(|a| canonical(plan, &a.partition_values));
         let partitions: BTreeSet<Vec<Option<String>>> = partitions.collect::<Result<_>>()?;
         let predicate = rows_of_partitions(plan, &partitions);
         txn.read_predicate(&predicate)?;
-        let mut files = Vec::new();
-        for add in snapshot.adds(Some(&predicate))? {
-            if partitions.contains(&canonical(plan, &add.partition_values)?) {
-                files.push(add);
-            }
-        }
-        files
+        (Some(predicate), Some(partitions))
     } else {
         txn.read_whole_table();
-        snapshot.adds(None)?
+        (None, None)
     };
-    for add in files {
+    for add in snapshot.each_add(FilesRequest::whole(predicate.as_ref()))? {
+        let add = add?;
+        if let Some(partitions) = &partitions
+            && !partitions.contains(&canonical(plan, &add.partition_values)?)
+        {
+            continue;
+        }
         replaced.files += 1;
         replaced.bytes = replaced.bytes.saturating_add(add.size.unsigned_abs());
         txn.remove_file(&add, options.data_change);

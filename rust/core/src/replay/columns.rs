@@ -24,6 +24,13 @@ pub struct FilesRequest {
     pub extended: bool,
 }
 
+impl FilesRequest {
+    /// All fields of the files that may hold a row of the predicate.
+    pub(crate) fn whole(predicate: Option<&Predicate>) -> Self {
+        FilesRequest { predicate: predicate.cloned(), stats: true, extended: true }
+    }
+}
+
 /// Live files as columns:
 ///
 /// | column | type |
@@ -179,7 +186,7 @@ impl FileBatch {
 
     /// The serialized value of a partition column, by its physical name; null where it is null or absent.
     pub(crate) fn partition_value(&self, row: usize, name: &str) -> Option<String> {
-        map_at(self.partition_values(), row).remove(name).flatten()
+        self.values(row).remove(name).flatten()
     }
 
     /// Sizes in bytes.
@@ -233,6 +240,11 @@ impl FileBatch {
         vector_at(self.vectors(), row)
     }
 
+    /// The partition values of a file, by physical name.
+    pub(crate) fn values(&self, row: usize) -> PartitionValues {
+        map_at(self.partition_values(), row)
+    }
+
     /// The files one by one, as owned actions.
     pub fn adds(&self) -> impl Iterator<Item = Result<Add>> + '_ {
         let text = |name: &str| self.batch.column_by_name(name).map(|c| c.as_string_view().clone());
@@ -249,7 +261,7 @@ impl FileBatch {
             let at = |a: &Option<Int64Array>| a.as_ref().and_then(|a| a.is_valid(row).then(|| a.value(row)));
             Ok(Add {
                 path: FilePath::from_log(self.paths().value(row)),
-                partition_values: map_at(self.partition_values(), row),
+                partition_values: self.values(row),
                 size: self.sizes().value(row),
                 modification_time: modified.value(row),
                 data_change: change.as_ref().is_none_or(|c| c.is_null(row) || c.value(row)),

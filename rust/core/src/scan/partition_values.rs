@@ -8,6 +8,7 @@ use arrow::compute::concat;
 use crate::actions::PartitionValues;
 use crate::error::{Error, Result};
 use crate::partition;
+use crate::replay::FilesRequest;
 use crate::schema::DataType;
 use crate::snapshot::Snapshot;
 
@@ -16,8 +17,11 @@ use crate::snapshot::Snapshot;
 /// # Errors
 /// As [`Snapshot::files`].
 pub fn distinct_partitions(snapshot: &Snapshot) -> Result<Vec<PartitionValues>> {
-    let all: BTreeSet<PartitionValues> =
-        snapshot.adds(None)?.into_iter().map(|file| file.partition_values).collect();
+    let mut all = BTreeSet::new();
+    for batch in snapshot.files(FilesRequest::default())? {
+        let batch = batch?;
+        all.extend((0..batch.num_files()).map(|file| batch.values(file)));
+    }
     Ok(all.into_iter().collect())
 }
 

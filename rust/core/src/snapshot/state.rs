@@ -355,14 +355,24 @@ impl Snapshot {
     /// # Cost
     /// As [`Snapshot::files`], and memory for every file at once.
     pub(crate) fn adds(&self, predicate: Option<&Predicate>) -> Result<Vec<Add>> {
-        let request = FilesRequest { predicate: predicate.cloned(), stats: true, extended: true };
-        let mut out = Vec::new();
-        for batch in self.files(request)? {
-            for add in batch?.adds() {
-                out.push(add?);
-            }
-        }
-        Ok(out)
+        self.each_add(FilesRequest::whole(predicate))?.collect()
+    }
+
+    /// The live files of a listing one after the other, as actions with the fields that it asks for.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`].
+    ///
+    /// # Cost
+    /// As [`Snapshot::files`].
+    pub(crate) fn each_add(
+        &self,
+        request: FilesRequest,
+    ) -> Result<impl Iterator<Item = Result<Add>> + use<>> {
+        Ok(self.files(request)?.flat_map(|batch| match batch {
+            Ok(batch) => batch.adds().collect(),
+            Err(error) => vec![Err(error)],
+        }))
     }
 
     /// The configuration of all live domains.

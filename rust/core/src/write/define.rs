@@ -18,6 +18,7 @@ use crate::alter::{
 };
 use crate::error::{Error, Result, condition};
 use crate::features::{CLUSTERING_DOMAIN, TableFeature, check_writer};
+use crate::replay::FilesRequest;
 use crate::schema::{ColumnMappingMode, StructType, as_nullable};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
@@ -218,8 +219,8 @@ fn replace(table: &Snapshot, spec: &TableSpec, mode: DefineMode, budget: Duratio
     };
     let mut txn = Transaction::begin(table, spec.operation(name, &new.metadata));
     txn.read_whole_table();
-    for add in table.adds(None)? {
-        txn.remove_file(&add, true);
+    for add in table.each_add(FilesRequest::whole(None))? {
+        txn.remove_file(&add?, true);
     }
     txn.replaces_all_files();
     if new.protocol != *table.protocol() {

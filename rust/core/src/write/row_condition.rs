@@ -81,15 +81,13 @@ impl<'a> RowCondition<'a> {
     /// [`Error::InvalidSchema`] for a partition value that cannot be read, [`Error::InvalidExpression`] for one that the
     /// condition cannot be computed for.
     pub(crate) fn whole_files(&self, files: Vec<Add>) -> Result<Vec<Add>> {
-        let Some(given) = &self.given else { return Ok(files) };
         let mut judged: HashMap<PartitionValues, bool> = HashMap::new();
         let mut out = Vec::new();
         for file in files {
             let matches = match judged.get(&file.partition_values) {
                 Some(matches) => *matches,
                 None => {
-                    let truth = given.whole.truth(&self.row_of(&file.partition_values)?)?;
-                    let matches = truth.is_valid(0) && truth.value(0);
+                    let matches = self.is_of_all_rows(&file.partition_values)?;
                     judged.insert(file.partition_values.clone(), matches);
                     matches
                 }
@@ -99,6 +97,16 @@ impl<'a> RowCondition<'a> {
             }
         }
         Ok(out)
+    }
+
+    /// Whether every row of a file with these partition values matches.
+    ///
+    /// # Errors
+    /// As [`Self::whole_files`].
+    pub(crate) fn is_of_all_rows(&self, values: &PartitionValues) -> Result<bool> {
+        let Some(given) = &self.given else { return Ok(true) };
+        let truth = given.whole.truth(&self.row_of(values)?)?;
+        Ok(truth.is_valid(0) && truth.value(0))
     }
 
     /// A read of the columns of the condition, without what cannot match; none are read of where partition values decide.
