@@ -28,32 +28,28 @@ print(0)
 """
 COMMITS = 100
 ADDED = 100
-# what LogGen writes, with V2 checkpoints
+# what LogGen writes
 FIELDS = [("id", "long"), ("value", "double"), ("name", "string"), ("date", "date")]
-SCHEMA = {
-    "type": "struct",
-    "fields": [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in FIELDS],
-}
-TO_V2 = [
-    {
-        "protocol": {
-            "minReaderVersion": 3,
-            "minWriterVersion": 7,
-            "readerFeatures": ["v2Checkpoint"],
-            "writerFeatures": ["appendOnly", "invariants", "v2Checkpoint"],
-        }
-    },
-    {
-        "metaData": {
-            "id": "5fba94ed-9794-4965-ba6e-6ee3c0d22af9",
-            "format": {"provider": "parquet", "options": {}},
-            "schemaString": json.dumps(SCHEMA),
-            "partitionColumns": ["date"],
-            "configuration": {"delta.checkpointPolicy": "v2"},
-            "createdTime": 1_767_225_600_000,
-        }
-    },
-]
+
+
+def to_v2(fields: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """What makes a table of these columns, with partitions by `date`, one with V2 checkpoints."""
+    columns = [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in fields]
+    protocol = {
+        "minReaderVersion": 3,
+        "minWriterVersion": 7,
+        "readerFeatures": ["v2Checkpoint"],
+        "writerFeatures": ["appendOnly", "invariants", "v2Checkpoint"],
+    }
+    metadata = {
+        "id": "5fba94ed-9794-4965-ba6e-6ee3c0d22af9",
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": json.dumps({"type": "struct", "fields": columns}),
+        "partitionColumns": ["date"],
+        "configuration": {"delta.checkpointPolicy": "v2"},
+        "createdTime": 1_767_225_600_000,
+    }
+    return [{"protocol": protocol}, {"metaData": metadata}]
 
 
 def commit(log: Path, version: int, actions: list[dict[str, Any]]) -> None:
@@ -104,7 +100,7 @@ def work(command: list[str], source: Path, folder: Path) -> dict[str, dict[str, 
     hint.unlink()
     hint.write_bytes(text)
     results = {"classic": checkpoint(command, folder)}
-    commit(log, COMMITS + 1, TO_V2)
+    commit(log, COMMITS + 1, to_v2(FIELDS))
     results["first V2"] = checkpoint(command, folder)
     for version in range(COMMITS + 2, COMMITS + 12):
         commit(log, version, small(version))

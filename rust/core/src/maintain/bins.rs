@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::optimize_plan::deleted_ratio;
 use crate::actions::Add;
+use crate::replay::FileBatch;
 use crate::sums::SaturatingSum;
 
 /// Files of one partition that become one, or of a cube.
@@ -35,6 +36,11 @@ pub(super) struct Worth {
 }
 
 impl Worth {
+    /// Without a look at the statistics.
+    pub(super) fn may_be(&self, files: &FileBatch, file: usize) -> bool {
+        files.sizes().value(file).unsigned_abs() < self.min || files.deleted(file).is_some()
+    }
+
     pub(super) fn is_it(&self, add: &Add) -> bool {
         add.size.unsigned_abs() < self.min || self.of_deleted_rows(add)
     }

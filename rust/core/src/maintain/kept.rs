@@ -19,9 +19,9 @@ pub(super) struct Kept<'a> {
     /// Links below the table that were seen.
     links: HashSet<ObjectPath>,
     /// Folders when every link on the way is followed.
-    folders: HashMap<String, Option<ObjectPath>>,
+    folders: HashMap<String, Option<ObjectPath>, RandomState>,
     /// Hashes of the names. Two names of one hash keep a file that could be deleted, and never the other way round.
-    names: HashSet<u64>,
+    names: HashSet<u64, RandomState>,
     hasher: RandomState,
 }
 
@@ -37,8 +37,8 @@ impl<'a> Kept<'a> {
             location,
             real_root,
             links,
-            folders: HashMap::new(),
-            names: HashSet::new(),
+            folders: HashMap::default(),
+            names: HashSet::default(),
             hasher: RandomState::default(),
         })
     }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
+
 use super::bin_work::{BinDone, BinWork};
 use super::bins::{Bin, FilesOfPartitions, Worth, groups, whole_partitions};
 use super::cubes::{CubeRules, CurveStats, FileCount};
@@ -70,7 +72,7 @@ impl OptimizePlan {
         let worth =
             Worth { min: options.min_size.unwrap_or(target_size), max_deleted: options.max_deleted_ratio };
         let joined = matches!(layout, Layout::Joined) && !options.purge;
-        let (considered, files) = wanted.files(&snapshot, &|add| !joined || worth.is_it(add))?;
+        let (considered, files) = wanted.files(&snapshot, joined.then_some(&worth))?;
         let mut found = OptimizeDone { considered, ..Default::default() };
         let bins = match &layout {
             Layout::Joined if options.purge => groups(to_be_purged(&plan, files)?, target_size, &|_| true),
@@ -209,29 +211,38 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// How many files they have, and those that are kept, by partition. Memory is taken by these alone.
-    fn files(&self, snapshot: &Snapshot, keep: &dyn Fn(&Add) -> bool) -> Result<(u64, FilesOfPartitions)> {
+    /// How many files they have, and by partition those that are worth it, or all of them. Memory is taken by these alone.
+    fn files(&self, snapshot: &Snapshot, worth: Option<&Worth>) -> Result<(u64, FilesOfPartitions)> {
         let these = self.these.map(|these| rows_of_partitions(self.plan, these));
-        let request = FilesRequest::whole(these.as_ref().or(self.condition.predicate()));
-        let mut partitions: HashMap<PartitionValues, Option<Vec<Option<String>>>> = HashMap::new();
+        let predicate = these.as_ref().or(self.condition.predicate());
+        let all = predicate.is_none();
+        let mut partitions: HashMap<PartitionValues, Option<_>, RandomState> = HashMap::default();
         let (mut considered, mut out) = (0, FilesOfPartitions::new());
-        for add in snapshot.each_add(request)? {
-            let add = add?;
-            let partition = match partitions.get(&add.partition_values) {
-                Some(known) => known,
-                None => {
-                    let found = self.partition(&add.partition_values)?;
-                    partitions.entry(add.partition_values.clone()).or_insert(found)
-                }
-            };
-            let Some(partition) = partition else { continue };
-            considered += 1;
-            if !keep(&add) {
-                continue;
+        for batch in snapshot.files(FilesRequest::whole(predicate))? {
+            let mut batch = batch?;
+            if all {
+                considered += batch.num_files() as u64;
+                let may_be = |file| worth.is_none_or(|worth| worth.may_be(&batch, file));
+                batch = batch.kept(may_be)?;
             }
-            match out.get_mut(partition) {
-                Some(files) => files.push(add),
-                None => drop(out.insert(partition.clone(), vec![add])),
+            for add in batch.adds() {
+                let add = add?;
+                let partition = match partitions.get(&add.partition_values) {
+                    Some(known) => known,
+                    None => {
+                        let found = self.partition(&add.partition_values)?;
+                        partitions.entry(add.partition_values.clone()).or_insert(found)
+                    }
+                };
+                let Some(partition) = partition else { continue };
+                considered += u64::from(!all);
+                if worth.is_some_and(|worth| !worth.is_it(&add)) {
+                    continue;
+                }
+                match out.get_mut(partition) {
+                    Some(files) => files.push(add),
+                    None => drop(out.insert(partition.clone(), vec![add])),
+                }
             }
         }
         Ok((considered, out))

@@ -214,6 +214,12 @@ impl FileBatch {
             .map_err(|e| Error::arrow("selecting files", e))
     }
 
+    /// The files whose numbers are kept.
+    pub(crate) fn kept(&self, keep: impl FnMut(usize) -> bool) -> Result<Self> {
+        let keep: Vec<bool> = (0..self.num_files()).map(keep).collect();
+        self.filter(&BooleanArray::from(keep))
+    }
+
     /// Deletion-vector descriptors, null where no row is deleted.
     pub(super) fn vectors(&self) -> &StructArray {
         self.batch.column(4).as_struct()
