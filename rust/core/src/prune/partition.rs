@@ -180,27 +180,21 @@ impl<'a> MapReader<'a> {
         }
     }
 
-    /// The distinct combinations of values: the number of its combination for each row, and the facts of each.
-    /// Only the rows in `keep` are looked at; the others get number 0, which may not exist.
-    pub(crate) fn combinations(&self, keep: &BooleanBuffer) -> (Vec<u32>, Vec<Vec<Facts<'_>>>) {
-        let mut combinations: Vec<Vec<Facts<'_>>> = vec![Vec::new()];
+    /// The distinct combinations of values of the rows in `keep`.
+    pub(crate) fn combinations(&self, keep: &BooleanBuffer) -> Combinations<'_> {
         let mut of_rows = vec![0; self.map.len()];
-        for column in self.columns {
-            let (numbers, texts) = self.numbered(&column.physical[0], keep);
-            let facts = |number: u32| match number {
-                MISSING => Facts::default(),
-                NULL => Facts::all_null(),
-                text => facts(texts[(text - TEXTS) as usize], &column.data_type),
-            };
-            let mut longer: Vec<Vec<Facts<'_>>> = Vec::new();
+        let (mut values, mut texts) = (Vec::new(), Vec::with_capacity(self.columns.len()));
+        for (width, column) in self.columns.iter().enumerate() {
+            let (numbers, of_column) = self.numbered(&column.physical[0], keep);
+            let mut longer: Vec<u32> = Vec::new();
             let mut lengthen = |combination: u32, number: u32| {
-                let mut all = combinations[combination as usize].clone();
-                all.push(facts(number));
-                longer.push(all);
-                longer.len() as u32 - 1
+                let start = combination as usize * width;
+                longer.extend_from_slice(&values[start..start + width]);
+                longer.push(number);
+                (longer.len() / (width + 1)) as u32 - 1
             };
-            if combinations.len() == 1 {
-                let mut known: Vec<Option<u32>> = vec![None; texts.len() + TEXTS as usize];
+            if width == 0 {
+                let mut known: Vec<Option<u32>> = vec![None; of_column.len() + TEXTS as usize];
                 for row in keep.set_indices() {
                     let number = numbers[row];
                     let known = &mut known[number as usize];
@@ -213,9 +207,38 @@ impl<'a> MapReader<'a> {
                     of_rows[row] = *known.entry(pair).or_insert_with(|| lengthen(pair.0, pair.1));
                 }
             }
-            combinations = longer;
+            values = longer;
+            texts.push(of_column);
         }
-        (of_rows, combinations)
+        Combinations { columns: self.columns, of_rows, values, texts }
+    }
+}
+
+/// The distinct combinations of values of a batch of files.
+pub(crate) struct Combinations<'m> {
+    columns: &'m [BoundColumn],
+    /// The number of the combination of each row that is looked at; the others have number 0, which may not exist.
+    pub(crate) of_rows: Vec<u32>,
+    /// The numbers of the values of each combination, one for each column.
+    values: Vec<u32>,
+    /// The texts of each column, by their numbers from [`TEXTS`] on.
+    texts: Vec<Vec<&'m str>>,
+}
+
+impl<'m> Combinations<'m> {
+    /// For each combination the facts of its values. They are made one after the other: a batch may have as many as files.
+    pub(crate) fn each(&self, mut each: impl FnMut(&mut Vec<Facts<'m>>)) {
+        let mut facts = Vec::with_capacity(self.columns.len());
+        for values in self.values.chunks_exact(self.columns.len().max(1)) {
+            facts.clear();
+            let columns = values.iter().zip(&self.texts).zip(self.columns);
+            facts.extend(columns.map(|((number, texts), column)| match *number {
+                MISSING => Facts::default(),
+                NULL => Facts::all_null(),
+                text => self::facts(texts[(text - TEXTS) as usize], &column.data_type),
+            }));
+            each(&mut facts);
+        }
     }
 }
 
@@ -233,13 +256,12 @@ impl<'a> StructReader<'a> {
     }
 
     /// A null is unknown: the value may be null, or its writer may have failed to parse it.
-    pub(crate) fn facts(&self, row: usize) -> Vec<Facts<'_>> {
-        let mut facts = Vec::with_capacity(self.columns.len());
-        for (array, column) in self.arrays.iter().zip(self.columns) {
-            let value = array.as_ref().filter(|_| self.parsed.is_valid(row)).and_then(|a| a.value(row));
-            facts.push(value.map_or_else(Facts::default, |v| of_parsed(v.clone(), v, &column.data_type)));
-        }
-        facts
+    pub(crate) fn facts(&self, row: usize) -> impl Iterator<Item = Facts<'_>> {
+        let valid = self.parsed.is_valid(row);
+        self.arrays.iter().zip(self.columns).map(move |(array, column)| {
+            let value = array.as_ref().filter(|_| valid).and_then(|a| a.value(row));
+            value.map_or_else(Facts::default, |v| of_parsed(v.clone(), v, &column.data_type))
+        })
     }
 }
 
@@ -315,7 +337,9 @@ mod tests {
             let keep = BooleanBuffer::collect_bool(rows.len(), |row| kept[row]);
             for map in [coded(&map), map] {
                 let reader = MapReader::new(&columns, &map).unwrap();
-                let (numbers, combinations) = reader.combinations(&keep);
+                let combinations = reader.combinations(&keep);
+                let mut found = Vec::new();
+                combinations.each(|facts| found.push(format!("{facts:?}")));
                 for row in keep.set_indices() {
                     let (valid, entries) = &rows[row];
                     let expected = columns.each_ref().map(|column| {
@@ -325,7 +349,7 @@ mod tests {
                             Some((_, Some(text))) => facts(text, &column.data_type),
                         }
                     });
-                    prop_assert_eq!(format!("{:?}", combinations[numbers[row] as usize]), format!("{expected:?}"));
+                    prop_assert_eq!(&found[combinations.of_rows[row] as usize], &format!("{expected:?}"));
                 }
             }
         }

@@ -107,10 +107,10 @@ impl Pruner {
             return all;
         }
         let Some(reader) = MapReader::new(self.partition_columns(), values) else { return all };
-        let (numbers, combinations) = reader.combinations(&all);
-        let verdicts: Vec<Verdict> =
-            combinations.into_iter().map(|mut facts| self.judge(&mut facts)).collect();
-        BooleanBuffer::collect_bool(values.len(), |row| verdicts[numbers[row] as usize] == Verdict::Keep)
+        let (combinations, mut verdicts) = (reader.combinations(&all), Vec::new());
+        combinations.each(|facts| verdicts.push(self.judge(facts)));
+        let of_rows = &combinations.of_rows;
+        BooleanBuffer::collect_bool(values.len(), |row| verdicts[of_rows[row] as usize] == Verdict::Keep)
     }
 
     /// The same from `partitionValues_parsed`, whose fields have physical names. It may keep more: a null there need
@@ -120,7 +120,12 @@ impl Pruner {
             return BooleanBuffer::new_set(parsed.len());
         }
         let reader = StructReader::new(self.partition_columns(), parsed);
-        BooleanBuffer::collect_bool(parsed.len(), |row| self.judge(&mut reader.facts(row)) == Verdict::Keep)
+        let mut facts = Vec::with_capacity(self.columns.len());
+        BooleanBuffer::collect_bool(parsed.len(), |row| {
+            facts.clear();
+            facts.extend(reader.facts(row));
+            self.judge(&mut facts) == Verdict::Keep
+        })
     }
 
     /// Which of the files in `keep` their statistics (JSON text) and partition values let live. Parses only those rows,
@@ -248,15 +253,20 @@ impl Pruner {
         if !self.uses_stats() {
             return keep.clone();
         }
-        let combinations = partitions.map(|reader| reader.combinations(keep));
+        let combinations = partitions.map(|reader| {
+            let (found, mut facts) = (reader.combinations(keep), Vec::new());
+            found.each(|of_one| facts.append(of_one));
+            (found.of_rows, facts)
+        });
         let mut kept = BooleanBufferBuilder::new(keep.len());
         kept.append_n(keep.len(), false);
         let mut facts = Vec::with_capacity(self.columns.len());
         for row in keep.set_indices() {
             facts.clear();
             match &combinations {
-                Some((numbers, combinations)) => {
-                    facts.extend_from_slice(&combinations[numbers[row] as usize])
+                Some((of_rows, of_all)) => {
+                    let start = of_rows[row] as usize * self.partitions;
+                    facts.extend_from_slice(&of_all[start..start + self.partitions]);
                 }
                 None => facts.resize_with(self.partitions, Facts::default),
             }
