@@ -228,8 +228,11 @@ pub(crate) struct Combinations<'m> {
 impl<'m> Combinations<'m> {
     /// For each combination the facts of its values. They are made one after the other: a batch may have as many as files.
     pub(crate) fn each(&self, mut each: impl FnMut(&mut Vec<Facts<'m>>)) {
-        let mut facts = Vec::with_capacity(self.columns.len());
-        for values in self.values.chunks_exact(self.columns.len().max(1)) {
+        let width = self.columns.len();
+        // without a column there is one combination, of no value
+        let count = self.values.len().checked_div(width).unwrap_or(1);
+        let mut facts = Vec::with_capacity(width);
+        for values in (0..count).map(|number| &self.values[number * width..(number + 1) * width]) {
             facts.clear();
             let columns = values.iter().zip(&self.texts).zip(self.columns);
             facts.extend(columns.map(|((number, texts), column)| match *number {

@@ -37,7 +37,7 @@ impl Default for Sizes {
 }
 
 /// Rows of a batch at least.
-const LEAST_ROWS: usize = 8;
+pub(super) const LEAST_ROWS: usize = 8;
 /// One row of so many, or fewer, is few.
 const SPARSE: usize = 8;
 
