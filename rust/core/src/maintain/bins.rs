@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::optimize_plan::deleted_ratio;
 use crate::actions::Add;
 use crate::replay::FileBatch;
+use crate::stats::num_records;
 use crate::sums::SaturatingSum;
 
 /// Files of one partition that become one, or of a cube.
@@ -49,6 +49,13 @@ impl Worth {
     pub(super) fn of_deleted_rows(&self, add: &Add) -> bool {
         deleted_ratio(add).is_none_or(|ratio| ratio > self.max_deleted)
     }
+}
+
+/// The share of the rows of a file that are deleted; `None` where it has a vector and lacks its number of rows.
+pub(super) fn deleted_ratio(add: &Add) -> Option<f64> {
+    let Some(vector) = &add.deletion_vector else { return Some(0.0) };
+    let rows = num_records(add).filter(|rows| *rows > 0)?;
+    Some(vector.cardinality as f64 / rows as f64)
 }
 
 /// The files in groups of at most `target` bytes. A file is in one by itself only where it may be alone.

@@ -12,7 +12,7 @@ use super::layout::{Columns, Layout};
 use super::optimize::{OptimizeDone, OptimizeOptions, Partitions};
 use super::purge::to_be_purged;
 use super::rewrite_files::note;
-use crate::actions::{Add, OperationName, PartitionValues};
+use crate::actions::{OperationName, PartitionValues};
 use crate::conflict::RowRelocations;
 use crate::error::{Error, Result, condition};
 use crate::expr::has_subquery;
@@ -306,11 +306,4 @@ fn cube_rules<'a>(columns: &'a Columns, target_size: u64, options: &OptimizeOpti
 fn zorder_stats(bins: &[Bin], partitions: u64) -> CurveStats {
     let files = FileCount::of(bins.iter().flat_map(|bin| &bin.files));
     CurveStats { other_files: files, merged: files, new_cubes: partitions, ..Default::default() }
-}
-
-/// The share of the rows of a file that are deleted; `None` where it has a vector and lacks its number of rows.
-pub(super) fn deleted_ratio(add: &Add) -> Option<f64> {
-    let Some(vector) = &add.deletion_vector else { return Some(0.0) };
-    let rows = num_records(add).filter(|rows| *rows > 0)?;
-    Some(vector.cardinality as f64 / rows as f64)
 }

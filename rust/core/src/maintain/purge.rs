@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use parquet::arrow::parquet_to_arrow_schema;
 use rayon::prelude::*;
 
-use super::optimize_plan::deleted_ratio;
+use super::bins::deleted_ratio;
 use crate::actions::Add;
 use crate::alter::row_tracking::COLUMNS;
 use crate::error::{Error, Result};
