@@ -258,6 +258,13 @@ impl<'a> StructReader<'a> {
         StructReader { columns, parsed, arrays: columns.iter().map(array).collect() }
     }
 
+    /// The value of a column in a file, where it is there as a whole number.
+    #[inline]
+    pub(crate) fn whole(&self, column: usize, row: usize) -> Option<i64> {
+        let Some(Canonical::Integer(values)) = &self.arrays[column] else { return None };
+        (self.parsed.is_valid(row) && values.is_valid(row)).then(|| values.value(row))
+    }
+
     /// A null is unknown: the value may be null, or its writer may have failed to parse it.
     pub(crate) fn facts(&self, row: usize) -> impl Iterator<Item = Facts<'_>> {
         let valid = self.parsed.is_valid(row);

@@ -452,6 +452,9 @@ proptest! {
         let plain = Pruner::bind(&predicate, &schema, &["p".to_owned()], ColumnMappingMode::None).unwrap().by_facts();
         prop_assert_eq!(&by_json, &plain.by_stats_json(&table.stats_json(), &values, &by_values));
         prop_assert_eq!(&by_struct, &plain.by_stats_struct(&table.stats_parsed(), &values, &by_values));
+        let parsed = table.partition_values_parsed();
+        let by_parsed = pruner.by_partition_struct(&parsed);
+        prop_assert_eq!(&by_parsed, &plain.by_partition_struct(&parsed));
         // and what is held for the next predicate says the same
         if pruner.can_be_held() {
             let none = || pruner.stats_leaves().iter().map(|_| HeldFacts::default()).collect::<Vec<_>>();
@@ -463,7 +466,6 @@ proptest! {
                 prop_assert_eq!(&pruner.by_held(&held.iter().collect::<Vec<_>>(), &by_values), expected);
             }
         }
-        let by_parsed = pruner.by_partition_struct(&table.partition_values_parsed());
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&table.checkpoint()).unwrap();
         let groups = pruner.row_groups(&metadata);
         let by_group = BooleanBuffer::collect_bool(table.files.len(), |i| groups[i / 2]);

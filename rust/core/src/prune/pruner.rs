@@ -40,6 +40,8 @@ pub struct Pruner {
     json: JsonReader,
     /// What columns with statistics must hold.
     intervals: Vec<Interval>,
+    /// What partition columns must hold.
+    of_partitions: Vec<Interval>,
 }
 
 impl Pruner {
@@ -72,9 +74,10 @@ impl Pruner {
         let leaves = columns.partition_point(|c| rank(c) < 2);
         let json = JsonReader::new(&columns[partitions..leaves]);
         let plan = PrunePlan::new(bound, &renumber);
-        let mut intervals = Interval::of(&plan, &columns);
-        intervals.retain(|i| (partitions..leaves).contains(&i.column));
-        Ok(Pruner { plan, columns, partitions, leaves, json, intervals })
+        let (of_partitions, mut intervals): (Vec<_>, Vec<_>) =
+            Interval::of(&plan, &columns).into_iter().partition(|i| i.column < partitions);
+        intervals.retain(|i| i.column < leaves);
+        Ok(Pruner { plan, columns, partitions, leaves, json, of_partitions, intervals })
     }
 
     /// Whether partition values alone can drop a file.
@@ -122,6 +125,10 @@ impl Pruner {
         let reader = StructReader::new(self.partition_columns(), parsed);
         let mut facts = Vec::with_capacity(self.columns.len());
         BooleanBuffer::collect_bool(parsed.len(), |row| {
+            let misses = |i: &Interval| reader.whole(i.column, row).is_some_and(|v| i.misses(v, v));
+            if self.of_partitions.iter().any(misses) {
+                return false;
+            }
             facts.clear();
             facts.extend(reader.facts(row));
             self.judge(&mut facts) == Verdict::Keep
@@ -231,6 +238,7 @@ impl Pruner {
     #[cfg(test)]
     pub(super) fn by_facts(mut self) -> Self {
         self.intervals.clear();
+        self.of_partitions.clear();
         self
     }
 

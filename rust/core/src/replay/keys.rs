@@ -61,6 +61,7 @@ impl Layer {
 }
 
 /// Where the bit of a hash is in a filter of so many words.
+#[inline]
 fn place(hash: u64, words: usize) -> (usize, u64) {
     ((hash >> 6) as usize & (words - 1), 1 << (hash & 63))
 }
@@ -94,14 +95,20 @@ fn end_of(written: &str) -> Option<&[u8; END]> {
     }
     const ESCAPES: u64 = eight(b'%');
     const SLASHES: u64 = eight(b'/');
+    const ONES: u64 = eight(1);
+    const HIGHEST: u64 = eight(0x80);
     // a byte of the result has its highest bit where that of the argument is zero
-    let zeros = |x: u64| x.wrapping_sub(eight(1)) & !x & eight(0x80);
-    let with_digits: &[u8; DIGITS + END] = written.as_bytes().last_chunk()?;
-    let (words, _) = with_digits.as_chunks::<8>();
-    let changes = words.iter().chain(with_digits.last_chunk::<8>()).fold(0, |any, word| {
+    let zeros = |x: u64| x.wrapping_sub(ONES) & !x & HIGHEST;
+    let changes_in = |word: &[u8; 8]| {
         let word = u64::from_le_bytes(*word);
-        any | zeros(word ^ ESCAPES) | zeros(word ^ SLASHES)
-    });
+        zeros(word ^ ESCAPES) | zeros(word ^ SLASHES)
+    };
+    let with_digits: &[u8; DIGITS + END] = written.as_bytes().last_chunk()?;
+    let mut changes = changes_in(with_digits.last_chunk()?);
+    // a loop and no iterator of both: this is for every file, and is to be inlined
+    for word in with_digits.as_chunks().0 {
+        changes |= changes_in(word);
+    }
     if changes == 0 { with_digits.last_chunk() } else { None }
 }
 
