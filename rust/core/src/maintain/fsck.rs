@@ -36,7 +36,7 @@ pub struct FsckDone {
 /// What the log and the store say; as [`Transaction::commit`].
 ///
 /// # Cost
-/// A HEAD for each file, and two listings of the log where one is missing; memory for the paths of [`CHUNK`] files, and of all
+/// A HEAD for each file, and two listings of the log where one is missing; memory for the paths of 65,536 files, and of all
 /// deletion vectors.
 pub fn fsck(location: &Location, dry_run: bool) -> Result<FsckDone> {
     let snapshot = Snapshot::open(location.clone(), At::Latest)?;
