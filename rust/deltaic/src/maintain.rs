@@ -171,7 +171,8 @@ impl Vacuum {
     /// the store say before the first file is deleted. A file that cannot be deleted is in the result.
     ///
     /// # Cost
-    /// One listing of the table and its live files; with [`Vacuum::lite`] the commits of the log.
+    /// One listing of the table and its live files; with [`Vacuum::lite`] the commits of the log. In memory: the names of the
+    /// listing, and some 20 bytes for each live file.
     pub fn execute(self) -> Result<VacuumResult> {
         vacuum(&self.location, &self.options)
     }
@@ -246,7 +247,8 @@ impl Restore {
     /// [`Transaction::commit`](crate::Transaction::commit).
     ///
     /// # Cost
-    /// The live files of both versions, and a HEAD for each file that comes back.
+    /// The live files of both versions, and a HEAD for each file that comes back. In memory: the paths of the newest version,
+    /// and the files that come back or leave.
     pub fn execute(self) -> Result<RestoreResult> {
         if self.at == At::Latest {
             let reason = "give `to_version` or `to_timestamp`".to_owned();

@@ -124,7 +124,8 @@ pub struct OptimizeDone {
 /// # Cost
 /// The files that are compacted are read and written once an attempt, several new files at a time. Memory is that of a row
 /// group of each. Along a curve the columns of the curve are read once more, before; rows of a partition or cube that are more
-/// than 128 MiB go through a temporary file of the system, and memory is about 400 MiB.
+/// than 128 MiB go through a temporary file of the system, and memory is about 400 MiB. The plan holds the files that may be
+/// rewritten, with their statistics: those that are large enough are passed by, unless files are ordered along a curve.
 ///
 /// [`Error::CommitStateUnknown`]: crate::error::Error::CommitStateUnknown
 /// [`Error::InvalidArgument`]: crate::error::Error::InvalidArgument

@@ -74,6 +74,7 @@ pub struct VacuumDone {
 /// Full: one listing of the table, its live files, the commits within the retention and the tombstones of the checkpoint.
 /// With an inventory a HEAD for each file of it to delete and a listing of the log of another table in each of their folders.
 /// Lite: the commits of the log, and a HEAD for each file that they name as removed.
+/// In memory: some 20 bytes for each file that is kept, the names of the listing, and the tombstones.
 pub fn vacuum(location: &Location, options: &VacuumOptions) -> Result<VacuumDone> {
     VacuumWork::of(location, options, None)?.run(location.cancel())
 }
