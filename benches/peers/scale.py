@@ -17,20 +17,19 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from checkpoint import commit, to_v2
+from checkpoint import ADDED, COMMITS, commit, to_v2
 from run import DATE, build, measure, table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMITS = 100
 # what LogGen writes with wide statistics
 FIELDS = [("id", "long"), ("ts", "timestamp"), ("date", "date"), ("d1", "double"), ("d2", "double")]
 FIELDS += [("d3", "double"), ("s1", "string"), ("s2", "string"), ("s3", "string"), ("n", "integer")]
 NAMES = 10
 # plans what is done to all files, and does nothing: no file is small enough, and none is old enough to be deleted
 PLANS = """
-import json, sys
+import sys
 import deltaic
 table = deltaic.Table(sys.argv[1])
 if sys.argv[2] == "optimize":
@@ -99,18 +98,18 @@ def main() -> None:
     tables = {}
     for files in (options.files // 10, options.files):
         words = ("wide", f"days={options.days}")
-        tables[files] = with_v2(table("checkpoint", files, COMMITS, 100, 50, words=words), command)
+        source = table("checkpoint", files, COMMITS, ADDED, ADDED // 2, words=words)
+        tables[files] = with_v2(source, command)
     tables[options.files * NAMES] = many(tables[options.files])
-    # a thousand files in the middle of the table
-    ids = lambda files: ["stats", "id", str(files * 500), str(files * 500 + 1_000_000)]  # noqa: E731
     results = {}
     for files, path in tables.items():
         simulated = files > options.files
-        low = ids(options.files if simulated else files)
+        # a thousand files in the middle of the table
+        middle = (options.files if simulated else files) * 500
         work = {
             "open": [*command, path, "snap"],
             "one partition": [*command, path, "part", "date", DATE],
-            "a thousand files by statistics": [*command, path, *low],
+            "a thousand files by statistics": [*command, path, "stats", "id", middle, middle + 1_000_000],
             "list": [*command, path, "list"],
             "update by one commit": [*command, path, "update"],
             "plan of a vacuum": [*python, path, "vacuum"],

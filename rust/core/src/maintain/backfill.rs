@@ -9,7 +9,6 @@ use crate::alter::properties::{SetOptions, set_properties};
 use crate::error::{Error, Result};
 use crate::features::TableFeature;
 use crate::properties::{FEATURE_PREFIX, TableProperty};
-use crate::replay::FilesRequest;
 use crate::snapshot::{At, Snapshot};
 use crate::stats::num_records;
 use crate::store::Location;
@@ -27,8 +26,7 @@ const BUDGET: Duration = Duration::from_secs(300);
 /// # Errors
 /// As [`Snapshot::files`].
 pub(super) fn without_row_ids(snapshot: &Snapshot) -> Result<Vec<Add>> {
-    let lacks = |file: &Add| file.base_row_id.is_none() || file.default_row_commit_version.is_none();
-    snapshot.each_add(FilesRequest::whole(None))?.filter(|file| file.as_ref().map_or(true, lacks)).collect()
+    snapshot.adds_where(|file| file.base_row_id.is_none() || file.default_row_commit_version.is_none())
 }
 
 /// Gives row ids to every file, in commits of their own: one that makes row tracking supported, so that files added

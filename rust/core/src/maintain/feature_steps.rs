@@ -17,7 +17,6 @@ use crate::checkpoint::checkpoint;
 use crate::conflict::{IsolationLevel, RowRelocations};
 use crate::error::{Error, Result};
 use crate::features::check_writer;
-use crate::replay::FilesRequest;
 use crate::schema::ColumnMappingMode;
 use crate::snapshot::{At, Snapshot};
 use crate::store::{Location, runtime};
@@ -54,13 +53,7 @@ impl StepJob<'_> {
                 txn.commit().map(|_| 0)
             }
             Step::PurgeDeletionVectors => {
-                let with_vector =
-                    |add: &Result<Add>| add.as_ref().map_or(true, |add| add.deletion_vector.is_some());
-                let files = self
-                    .snapshot
-                    .each_add(FilesRequest::whole(None))?
-                    .filter(with_vector)
-                    .collect::<Result<_>>()?;
+                let files = self.snapshot.adds_where(|add| add.deletion_vector.is_some())?;
                 self.rewrite(reorg(Vec::new()), files, None)
             }
             Step::KeepVectors => {
@@ -113,8 +106,7 @@ impl StepJob<'_> {
     fn clear_row_ids(&self) -> Result<u64> {
         let operation = Operation::new(OperationName::RowTrackingUnbackfill).with("batchId", "0");
         let mut txn = self.begin(operation);
-        let mut files = self.snapshot.adds(None)?;
-        files.retain(has_row_ids);
+        let files = self.snapshot.adds_where(has_row_ids)?;
         // a file that another writer removes meanwhile must not be added again
         txn.read_files(files.iter().map(|add| &add.path))?;
         for add in files {

@@ -22,7 +22,6 @@ pub(super) struct Kept<'a> {
     folders: HashMap<String, Option<ObjectPath>, RandomState>,
     /// Hashes of the names. Two names of one hash keep a file that could be deleted, and never the other way round.
     names: HashSet<u64, RandomState>,
-    hasher: RandomState,
 }
 
 impl<'a> Kept<'a> {
@@ -33,14 +32,7 @@ impl<'a> Kept<'a> {
     pub(super) fn new(location: &'a Location, links: Vec<ObjectPath>) -> Result<Self> {
         let real_root = location.store().real_path(location.root())?;
         let links = links.into_iter().collect();
-        Ok(Kept {
-            location,
-            real_root,
-            links,
-            folders: HashMap::default(),
-            names: HashSet::default(),
-            hasher: RandomState::default(),
-        })
+        Ok(Kept { location, real_root, links, folders: HashMap::default(), names: HashSet::default() })
     }
 
     /// Keeps a file; what lies outside the table is kept anyway.
@@ -50,7 +42,7 @@ impl<'a> Kept<'a> {
     pub(super) fn insert(&mut self, path: &ObjectPath) -> Result<()> {
         let root = self.location.root();
         if let Some(name) = path.below(root) {
-            self.names.insert(self.hasher.hash_one(name));
+            self.names.insert(self.hash(name));
         }
         if path.prefix() != root.prefix() {
             return check_elsewhere(path, root);
@@ -59,15 +51,21 @@ impl<'a> Kept<'a> {
             true => self.location.store().real_path(path)?,
             false => self.real_folder(path)?.map(|folder| folder.join(path.name())),
         };
-        if let (Some(real), Some(real_root)) = (real, &self.real_root) {
-            self.names.extend(real.below(real_root).map(|name| self.hasher.hash_one(name)));
+        if let (Some(real), Some(real_root)) = (real, &self.real_root)
+            && let Some(name) = real.below(real_root)
+        {
+            self.names.insert(self.hash(name));
         }
         Ok(())
     }
 
     /// Whether a version needs the file of this name.
     pub(super) fn contains(&self, name: &str) -> bool {
-        self.names.contains(&self.hasher.hash_one(name))
+        self.names.contains(&self.hash(name))
+    }
+
+    fn hash(&self, name: &str) -> u64 {
+        self.names.hasher().hash_one(name)
     }
 
     fn real_folder(&mut self, path: &ObjectPath) -> Result<Option<ObjectPath>> {

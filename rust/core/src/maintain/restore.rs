@@ -58,7 +58,8 @@ pub struct RestoreDone {
 /// anything is written; [`Error::AppendOnly`]; as [`Transaction::commit`] when another writer changed the table meanwhile.
 ///
 /// # Cost
-/// Two listings of the newest version and one of the other, in memory the paths of the newest one and what differs, and a HEAD for each restored file.
+/// Two listings of the newest version and one of the other, in memory the paths of the newest one and what differs, and a HEAD
+/// for each restored file.
 pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<RestoreDone> {
     let now = Snapshot::open(location.clone(), At::Latest)?;
     let then = Snapshot::open(location.clone(), at).map_err(unavailable)?;

@@ -193,7 +193,8 @@ impl<'a> MapReader<'a> {
                 longer.push(number);
                 (longer.len() / (width + 1)) as u32 - 1
             };
-            if width == 0 {
+            // while there is one combination, a value tells the next
+            if values.len() == width {
                 let mut known: Vec<Option<u32>> = vec![None; of_column.len() + TEXTS as usize];
                 for row in keep.set_indices() {
                     let number = numbers[row];

@@ -358,6 +358,18 @@ impl Snapshot {
         self.each_add(FilesRequest::whole(predicate))?.collect()
     }
 
+    /// [`Self::adds`] of all files that are wanted.
+    ///
+    /// # Errors
+    /// As [`Snapshot::files`].
+    ///
+    /// # Cost
+    /// As [`Snapshot::files`], and memory for these files alone.
+    pub(crate) fn adds_where(&self, wanted: impl Fn(&Add) -> bool) -> Result<Vec<Add>> {
+        let all = self.each_add(FilesRequest::whole(None))?;
+        all.filter(|add| add.as_ref().map_or(true, &wanted)).collect()
+    }
+
     /// The live files of a listing one after the other, as actions with the fields that it asks for.
     ///
     /// # Errors

@@ -81,6 +81,9 @@ impl<'a> RowCondition<'a> {
     /// [`Error::InvalidSchema`] for a partition value that cannot be read, [`Error::InvalidExpression`] for one that the
     /// condition cannot be computed for.
     pub(crate) fn whole_files(&self, files: Vec<Add>) -> Result<Vec<Add>> {
+        if self.given.is_none() {
+            return Ok(files);
+        }
         let mut judged: HashMap<PartitionValues, bool> = HashMap::new();
         let mut out = Vec::new();
         for file in files {
