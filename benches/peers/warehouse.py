@@ -3,7 +3,7 @@
 
     pip install tpcgen-cli
     python benches/peers/warehouse.py [--scale 1] [--repeat 3] [--rounds 3] [--files 100000] [--merges 1000]
-        [--spark-python PYTHON]
+        [--only-merges] [--spark-python PYTHON]
 
 Load, queries, rounds of MERGE and DELETE with the queries again, a table of many small files, and many small merges, in
 the shape of LHBench and LST-Bench. Tables and generator are those of TPC-DS, the queries are ours: these are no TPC
@@ -145,6 +145,10 @@ def played(turns: Turns, folder: Path, sizes: argparse.Namespace) -> dict[str, d
     place.mkdir()
     turns.all("begin", place.name)
     files = generated(place, sizes.scale)
+    if sizes.only_merges:
+        turns.tables("load", "customer", str(files["customer"]))
+        told(small_merges(turns, sizes.merges))
+        return found
     loads = {name: turns.all("load", name, str(file)) for name, file in files.items()}
     told({"load": total(list(loads.values())), "load of store_sales": loads["store_sales"]})
     each = asked(turns, sizes.repeat, parquet=True)
@@ -175,11 +179,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="of a MERGE and a DELETE")
     parser.add_argument("--files", type=int, default=100_000, help="of one row each")
     parser.add_argument("--merges", type=int, default=1_000, help="of a hundred rows each")
+    parser.add_argument("--only-merges", action="store_true", help="the small merges, and nothing else")
     parser.add_argument(
         "--folder", type=Path, help="where tables are made and deleted; about 6 GB at scale 1"
     )
     options = parsed(parser)
-    warm = argparse.Namespace(scale=WARM, repeat=1, rounds=1, files=1_000, merges=20)
+    small = {"scale": WARM, "repeat": 1, "rounds": 1, "files": 1_000, "merges": 20}
+    warm = argparse.Namespace(**small, only_merges=options.only_merges)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         turns = Turns(Path(folder), options)
         try:

@@ -78,6 +78,11 @@ impl Assignments {
         self.all.iter().any(|a| a.path.first() == Some(&place))
     }
 
+    /// Whether the column at this place, or a field of it, stays as it is.
+    pub(super) fn keeps(&self, place: usize) -> bool {
+        !self.all.iter().any(|a| a.path == [place])
+    }
+
     /// The rows with their new values.
     ///
     /// # Errors

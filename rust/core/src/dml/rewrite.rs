@@ -36,7 +36,7 @@ pub(crate) fn rewrite(
     copies: bool,
 ) -> Result<Rewritten> {
     let tells = attempt.feeds_changes() && !matches!(change, Change::Elsewhere(_));
-    let task = Task { files: Rewriting::new(attempt, tells)?, change, copies };
+    let task = Task { files: Rewriting::new(attempt, tells, |_, _| true)?, change, copies };
     // once, so that a rule that cannot be computed is found before anything is written
     task.rules()?;
     let wanted = |t: &&Touched| tells || matches!(change, Change::Update(_)) || !t.is_whole();

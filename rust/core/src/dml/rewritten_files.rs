@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
+use arrow::datatypes::{Field, Schema};
 use rayon::prelude::*;
 
 use super::attempt::DmlAttempt;
@@ -10,8 +11,9 @@ use super::change_data::{self, ChangeType, ChangeWriter};
 use super::touched::Touched;
 use crate::actions::{Add, Cdc};
 use crate::deletion_vector::DeletionVector;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scan::{PositionedRows, ReadRequest, RowIds, RowScan};
+use crate::schema::{StructField, arrow_type};
 use crate::store::runtime;
 use crate::write::{Rules, TableWriter, WritePlan, conform_rows};
 
@@ -32,14 +34,21 @@ pub(super) struct Rewriting<'a> {
     changes: Option<WritePlan>,
     row_ids: Option<RowIds>,
     scan: Arc<RowScan>,
+    /// Of each column of the plan, whether it is read.
+    reads: Vec<bool>,
 }
 
 impl<'a> Rewriting<'a> {
-    /// With `tells` changes are written, too.
+    /// With `tells` changes are written, too. Columns that are not `needed` are null in the rows of [`Rewriting::rows`], and
+    /// are not read; row ids are.
     ///
     /// # Errors
     /// As [`RowIds::of`] and [`RowScan::new`].
-    pub(super) fn new(attempt: &'a DmlAttempt, tells: bool) -> Result<Self> {
+    pub(super) fn new(
+        attempt: &'a DmlAttempt,
+        tells: bool,
+        needed: impl Fn(usize, &StructField) -> bool,
+    ) -> Result<Self> {
         let row_ids = RowIds::of(&attempt.plan.metadata)?;
         let plan = match &row_ids {
             Some(row_ids) => attempt.plan.with_columns(row_ids.columns()),
@@ -47,9 +56,14 @@ impl<'a> Rewriting<'a> {
         };
         let changes = tells.then(|| change_data::plan(&attempt.plan));
         let (location, partitions) = (plan.location.clone(), &plan.partition_columns);
-        let scan =
-            RowScan::new(location, &plan.schema, partitions, plan.column_mapping, ReadRequest::default())?;
-        Ok(Rewriting { attempt, plan, changes, row_ids, scan: Arc::new(scan) })
+        let own = attempt.plan.schema.fields.len();
+        let reads = plan.schema.fields.iter().enumerate().map(|(at, field)| at >= own || needed(at, field));
+        let reads: Vec<bool> = reads.collect();
+        let columns = plan.schema.fields.iter().zip(&reads).filter(|(_, read)| **read);
+        let columns = Some(columns.map(|(field, _)| field.name.clone()).collect());
+        let request = ReadRequest { columns, ..ReadRequest::default() };
+        let scan = RowScan::new(location, &plan.schema, partitions, plan.column_mapping, request)?;
+        Ok(Rewriting { attempt, plan, changes, row_ids, scan: Arc::new(scan), reads })
     }
 
     /// Whether changes are written.
@@ -93,8 +107,27 @@ impl<'a> Rewriting<'a> {
         Ok(rows.map(move |batch| {
             self.attempt.check()?;
             let (batch, places) = batch?;
+            let batch = self.widened(batch)?;
             Ok((RowIds::settled(self.row_ids.as_ref(), batch, &file.add, &places)?, places))
         }))
+    }
+
+    /// Rows with all columns of the plan, those that are not read null.
+    fn widened(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        if self.reads.iter().all(|read| *read) {
+            return Ok(batch);
+        }
+        let rows = batch.num_rows();
+        let mut read = batch.columns().iter();
+        let columns = self.plan.schema.fields.iter().zip(&self.reads).map(|(field, is_read)| {
+            let column = if *is_read { read.next().cloned() } else { None };
+            let column = column.unwrap_or_else(|| new_null_array(&arrow_type(&field.data_type), rows));
+            (Field::new(&field.name, column.data_type().clone(), true), column)
+        });
+        let (fields, columns): (Vec<Field>, Vec<_>) = columns.unzip();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+            .map_err(|e| Error::arrow("the rows of a file", e))
     }
 }
 

@@ -104,6 +104,37 @@ pub(super) struct KeyIndex {
     /// For each of `rows` the next with the same key.
     next: Vec<u32>,
     hasher: FixedState,
+    hashes: SeenHashes,
+}
+
+/// Which hashes there may be, a bit for each: most keys of a table are not in the source, and are passed over without a look
+/// at its rows.
+struct SeenHashes {
+    /// As many as a power of two.
+    words: Vec<u64>,
+}
+
+impl SeenHashes {
+    /// For so many hashes.
+    fn new(hashes: usize) -> Self {
+        SeenHashes { words: vec![0; hashes.div_ceil(8).next_power_of_two()] }
+    }
+
+    fn place(&self, hash: u64) -> (usize, u64) {
+        // the table of the rows goes by other bits
+        let bit = hash >> 16;
+        (bit as usize / 64 & (self.words.len() - 1), 1 << (bit % 64))
+    }
+
+    fn insert(&mut self, hash: u64) {
+        let (word, bit) = self.place(hash);
+        self.words[word] |= bit;
+    }
+
+    fn may_have(&self, hash: u64) -> bool {
+        let (word, bit) = self.place(hash);
+        self.words[word] & bit != 0
+    }
 }
 
 impl KeyIndex {
@@ -113,7 +144,7 @@ impl KeyIndex {
     /// [`Error::InvalidExpression`] for a row that a key cannot be computed for.
     ///
     /// # Cost
-    /// Memory: for each row of the source its keys, and about 24 bytes.
+    /// Memory: for each row of the source its keys, and about 26 bytes.
     pub(super) fn of(
         keys: Vec<Key>,
         source: &MergeSource,
@@ -130,6 +161,7 @@ impl KeyIndex {
             first: HashTable::new(),
             next: Vec::new(),
             hasher: FixedState::default(),
+            hashes: SeenHashes::new(source.len() as usize),
         };
         for batch in source.scan() {
             let (first, batch) = batch?;
@@ -156,6 +188,7 @@ impl KeyIndex {
             }
             let row = index.rows.row(at);
             let hash = index.hasher.hash_one(row.as_ref());
+            index.hashes.insert(hash);
             let (rows, hasher, place) = (&index.rows, &index.hasher, at as u32);
             let entry = index.first.entry(
                 hash,
@@ -210,6 +243,9 @@ impl KeyIndex {
                 continue;
             }
             let hash = self.hasher.hash_one(key.as_ref());
+            if !self.hashes.may_have(hash) {
+                continue;
+            }
             let mut at = self.first.find(hash, |other| self.rows.row(*other as usize) == key).copied();
             while let Some(place) = at {
                 found(row as u32, self.numbers[place as usize]);
@@ -237,4 +273,21 @@ pub(super) fn comparable(values: ArrayRef) -> ArrayRef {
 
 fn failed(error: arrow::error::ArrowError) -> Error {
     Error::arrow("the keys of a merge", error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_that_were_seen_are_known_and_most_others_are_not() {
+        let hasher = FixedState::default();
+        for keys in [0, 1, 7, 8, 9, 1_000, 100_000] {
+            let mut seen = SeenHashes::new(keys);
+            (0..keys).for_each(|key| seen.insert(hasher.hash_one(key)));
+            assert!((0..keys).all(|key| seen.may_have(hasher.hash_one(key))));
+            let others = (keys..keys + 1_000).filter(|key| seen.may_have(hasher.hash_one(key)));
+            assert!(others.count() < 250, "{keys}");
+        }
+    }
 }

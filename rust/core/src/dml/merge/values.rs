@@ -1,12 +1,14 @@
 //! The values that the clauses of a merge give to rows.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema};
 
 use super::clauses::{MergeAction, MergeClause, MergeWhen};
-use super::names::{Joined, Names, Scope};
+use super::names::{Joined, Names, Scope, columns_of};
 use super::structs::{check_all_fields, keeping_fields};
 use crate::dml::Assignments;
 use crate::error::{Error, Result, condition};
@@ -148,8 +150,8 @@ fn is_cast(from: &DataType, to: &DataType) -> bool {
 
 /// What an update gives rows of the table.
 pub(super) enum Update {
-    /// Expressions over both sides.
-    Values(Assignments),
+    /// Expressions over both sides, and the columns of the table that they read.
+    Values(Assignments, BTreeSet<String>),
     /// Columns of the table by place, and those of the source.
     Star(Vec<(usize, Value)>),
 }
@@ -173,14 +175,32 @@ impl Update {
         let scope = if clause.when == MergeWhen::Matched { Scope::Both } else { Scope::Target };
         let set = values.iter().map(|(target, value)| Ok((target_of(names, target, clause)?, value.clone())));
         let set: Vec<(String, String)> = set.collect::<Result<_>>()?;
-        let bind = |text: &str| joined.bind(text, &names.expression(text, scope, "UPDATE clause")?);
-        Ok(Update::Values(Assignments::bound(&set, names.target, bind)?))
+        let reads = RefCell::new(BTreeSet::new());
+        let bind = |text: &str| {
+            let value = names.expression(text, scope, "UPDATE clause")?;
+            reads.borrow_mut().extend(columns_of(&names.request.target_alias, [&value]));
+            joined.bind(text, &value)
+        };
+        let set = Assignments::bound(&set, names.target, bind)?;
+        Ok(Update::Values(set, reads.into_inner()))
+    }
+
+    /// Whether new rows depend on the old values of the column of the table at this place.
+    pub(super) fn reads(&self, place: usize, name: &str) -> bool {
+        match self {
+            Update::Values(values, reads) => values.keeps(place) || reads.contains(name),
+            Update::Star(places) => match places.iter().find(|(target, _)| *target == place) {
+                Some((_, Value::Column { table, .. })) => matches!(table, DataType::Struct(_)),
+                Some((_, Value::Of(..))) => false,
+                None => true,
+            },
+        }
     }
 
     /// Whether the column of the table at this place is set.
     fn sets(&self, place: usize) -> bool {
         match self {
-            Update::Values(values) => values.sets(place),
+            Update::Values(values, _) => values.sets(place),
             Update::Star(places) => places.iter().any(|(target, _)| *target == place),
         }
     }
@@ -205,7 +225,7 @@ impl Update {
         source: Option<&[ArrayRef]>,
     ) -> Result<RecordBatch> {
         match self {
-            Update::Values(values) => {
+            Update::Values(values, _) => {
                 let target = old.columns().get(..joined.target.fields.len()).unwrap_or_default();
                 values.apply_to(old, &joined.rows(Some(target), source, old.num_rows())?)
             }

@@ -17,10 +17,15 @@ use crate::write::Rules;
 /// As [`crate::dml::rewrite`].
 ///
 /// # Cost
-/// All columns of the rows that are written. Memory: the open files of one writer a core, and a batch of the source.
+/// Of the rows that are written the columns that stay as they are or that new values are made of; all columns where rows are
+/// copied or changes recorded. Memory: the open files of one writer a core, and a batch of the source.
 pub(super) fn rewrite(attempt: &DmlAttempt, merge: &MergePlan<'_>, found: &Found) -> Result<Rewritten> {
-    let files = Rewriting::new(attempt, attempt.feeds_changes())?;
-    let task = Task { files, merge, copies: !attempt.uses_vectors() };
+    let (tells, copies) = (attempt.feeds_changes(), !attempt.uses_vectors());
+    let whole = tells || copies;
+    let files = Rewriting::new(attempt, tells, |place, field| {
+        whole || merge.updates.iter().flatten().any(|update| update.reads(place, &field.name))
+    })?;
+    let task = Task { files, merge, copies };
     // once, so that a rule that cannot be computed is found before anything is written
     task.rules()?;
     let files = found.touched.iter().zip(&found.acted).filter(|(file, acted)| task.reads(file, acted));
