@@ -9,7 +9,7 @@
 //! | `stats_json`, `stats_struct` | where statistics are found |
 //! | `json_shape` | texts of JSON that differ in their values only |
 //! | `bounds`, `side`, `timestamps`, `nulls` | what a minimum, maximum or null count promises of the rows |
-//! | `row_groups` | what the Parquet statistics of a checkpoint promise of its files |
+//! | `row_groups`, `pages` | what the Parquet statistics of a checkpoint promise of its files |
 //! | `range`, `outcomes`, `plan` | what follows for a predicate |
 //! | `interval` | which files a comparison with whole numbers drops at once |
 //! | `held_facts` | statistics of a column that are held for the next predicate |
@@ -22,6 +22,7 @@ mod interval;
 mod json_shape;
 mod nulls;
 mod outcomes;
+mod pages;
 mod partition;
 mod plan;
 mod pruner;

@@ -286,7 +286,7 @@ impl Pruner {
     }
 
     /// Judges a file by its facts; columns after the last one are unknown.
-    fn judge(&self, facts: &mut Vec<Facts<'_>>) -> Verdict {
+    pub(super) fn judge(&self, facts: &mut Vec<Facts<'_>>) -> Verdict {
         facts.resize_with(self.columns.len(), Facts::default);
         if self.plan.outcomes(facts).may_be_true() { Verdict::Keep } else { Verdict::Drop }
     }

@@ -17,18 +17,23 @@ use crate::schema::DataType;
 
 /// The statistics of the leaves that a predicate reads, for all row groups.
 pub(crate) struct RowGroupReader<'a> {
-    partitions: Vec<(&'a BoundColumn, Option<Leaf<'a>>)>,
-    data: Vec<DataColumn<'a>>,
+    columns: StatsColumns<'a, Leaf<'a>>,
     /// Rows without an `add`, for each row group.
     other_rows: Vec<Option<u64>>,
     metadata: &'a ParquetMetaData,
 }
 
-struct DataColumn<'a> {
+/// The columns of a predicate, each with its parsed leaves in a checkpoint.
+pub(super) struct StatsColumns<'a, L> {
+    partitions: Vec<(&'a BoundColumn, Option<L>)>,
+    data: Vec<DataColumn<'a, L>>,
+}
+
+struct DataColumn<'a, L> {
     column: &'a BoundColumn,
-    lower: Option<Leaf<'a>>,
-    upper: Option<Leaf<'a>>,
-    nulls: Option<Leaf<'a>>,
+    lower: Option<L>,
+    upper: Option<L>,
+    nulls: Option<L>,
 }
 
 /// One leaf column of the file.
@@ -40,13 +45,13 @@ struct Leaf<'a> {
     metadata: &'a ParquetMetaData,
 }
 
-fn leaf_index(metadata: &ParquetMetaData, path: &[&str]) -> Option<usize> {
+pub(super) fn leaf_index(metadata: &ParquetMetaData, path: &[&str]) -> Option<usize> {
     let columns = metadata.file_metadata().schema_descr().columns();
     columns.iter().position(|c| c.path().parts().iter().map(String::as_str).eq(path.iter().copied()))
 }
 
 /// The Arrow field of a leaf.
-fn leaf_field(metadata: &ParquetMetaData, index: usize) -> Option<FieldRef> {
+pub(super) fn leaf_field(metadata: &ParquetMetaData, index: usize) -> Option<FieldRef> {
     let schema = metadata.file_metadata().schema_descr();
     let schema =
         parquet_to_arrow_schema_by_columns(schema, ProjectionMask::leaves(schema, [index]), None).ok()?;
@@ -91,15 +96,16 @@ impl<'a> Leaf<'a> {
     }
 }
 
-impl<'a> RowGroupReader<'a> {
-    pub(crate) fn new(
+impl<'a, L> StatsColumns<'a, L> {
+    /// With the leaves that `leaf` finds by path and type.
+    pub(super) fn new(
         partitions: &'a [BoundColumn],
         data: &'a [BoundColumn],
-        metadata: &'a ParquetMetaData,
+        leaf: impl Fn(&[&str], &DataType) -> Option<L>,
     ) -> Self {
         let leaf = |section: &[&str], column: &BoundColumn, data_type: &DataType| {
             let path = [section, &column.physical.iter().map(String::as_str).collect::<Vec<_>>()].concat();
-            Leaf::find(metadata, &path, data_type)
+            leaf(&path, data_type)
         };
         let partitions = partitions
             .iter()
@@ -116,16 +122,49 @@ impl<'a> RowGroupReader<'a> {
                 DataColumn { column: c, lower: bound("minValues"), upper: bound("maxValues"), nulls }
             })
             .collect();
-        // every `add` has these fields
-        let required = ["path", "size", "modificationTime", "dataChange"];
-        let required: Vec<_> =
-            required.iter().filter_map(|name| leaf_index(metadata, &["add", name])).collect();
-        let nulls = |group: usize| {
-            let columns = metadata.row_group(group).columns();
-            required.iter().find_map(|index| columns[*index].statistics()?.null_count_opt())
-        };
-        let other_rows = (0..metadata.num_row_groups()).map(nulls).collect();
-        RowGroupReader { partitions, data, other_rows, metadata }
+        StatsColumns { partitions, data }
+    }
+
+    /// The leaves that there are.
+    pub(super) fn leaves(&self) -> impl Iterator<Item = &L> {
+        let of_data = self.data.iter().flat_map(|data| [&data.lower, &data.upper, &data.nulls]);
+        self.partitions.iter().map(|(_, leaf)| leaf).chain(of_data).flatten()
+    }
+
+    /// What is true for every file of which `extremes` gives the smallest and the largest value of a leaf, partition columns
+    /// first.
+    pub(super) fn facts<'s>(
+        &'s self,
+        extremes: impl Fn(&'s L) -> Option<(Scalar<'s>, Scalar<'s>)>,
+    ) -> Vec<Facts<'s>> {
+        let extremes = |leaf: &'s Option<L>| leaf.as_ref().and_then(&extremes);
+        let mut facts = Vec::with_capacity(self.partitions.len() + self.data.len());
+        for (column, leaf) in &self.partitions {
+            // Parquet leaves NaN out of its statistics
+            let nan = matches!(column.data_type, DataType::Float | DataType::Double);
+            facts.push(match extremes(leaf) {
+                Some((least, most)) => Facts { nan, ..of_parsed(least, most, &column.data_type) }.checked(),
+                None => Facts::default(),
+            });
+        }
+        for data in &self.data {
+            let lower = extremes(&data.lower).and_then(|(v, _)| bound_of_many(v, data.column, Side::Lower));
+            let upper = extremes(&data.upper).and_then(|(_, v)| bound_of_many(v, data.column, Side::Upper));
+            let no_nulls = matches!(extremes(&data.nulls), Some((Scalar::Integer(0), Scalar::Integer(0))));
+            facts.push(Facts { null: !no_nulls, lower, upper, ..Facts::default() }.checked());
+        }
+        facts
+    }
+}
+
+impl<'a> RowGroupReader<'a> {
+    pub(crate) fn new(
+        partitions: &'a [BoundColumn],
+        data: &'a [BoundColumn],
+        metadata: &'a ParquetMetaData,
+    ) -> Self {
+        let columns = StatsColumns::new(partitions, data, |path, of| Leaf::find(metadata, path, of));
+        RowGroupReader { columns, other_rows: other_rows(metadata), metadata }
     }
 
     /// What is true for every file of a row group, partition columns first; `None` where it has no `add` at all.
@@ -135,28 +174,18 @@ impl<'a> RowGroupReader<'a> {
         {
             return None;
         }
-        let mut facts = Vec::with_capacity(self.partitions.len() + self.data.len());
-        for (column, leaf) in &self.partitions {
-            // Parquet leaves NaN out of its statistics
-            let nan = matches!(column.data_type, DataType::Float | DataType::Double);
-            facts.push(match self.extremes(leaf, group) {
-                Some((least, most)) => Facts { nan, ..of_parsed(least, most, &column.data_type) }.checked(),
-                None => Facts::default(),
-            });
-        }
-        for data in &self.data {
-            let lower = self.extremes(&data.lower, group);
-            let upper = self.extremes(&data.upper, group);
-            let lower = lower.and_then(|(v, _)| bound_of_many(v, data.column, Side::Lower));
-            let upper = upper.and_then(|(_, v)| bound_of_many(v, data.column, Side::Upper));
-            let counts = self.extremes(&data.nulls, group);
-            let no_nulls = matches!(counts, Some((Scalar::Integer(0), Scalar::Integer(0))));
-            facts.push(Facts { null: !no_nulls, lower, upper, ..Facts::default() }.checked());
-        }
-        Some(facts)
+        Some(self.columns.facts(|leaf| leaf.extremes(group, other_rows)))
     }
+}
 
-    fn extremes<'s>(&'s self, leaf: &'s Option<Leaf<'a>>, group: usize) -> Option<(Scalar<'s>, Scalar<'s>)> {
-        leaf.as_ref()?.extremes(group, self.other_rows[group])
-    }
+/// Rows of each row group without an `add`, as far as it is known.
+pub(super) fn other_rows(metadata: &ParquetMetaData) -> Vec<Option<u64>> {
+    // every `add` has these fields
+    let required = ["path", "size", "modificationTime", "dataChange"];
+    let required: Vec<_> = required.iter().filter_map(|name| leaf_index(metadata, &["add", name])).collect();
+    let nulls = |group: usize| {
+        let columns = metadata.row_group(group).columns();
+        required.iter().find_map(|index| columns[*index].statistics()?.null_count_opt())
+    };
+    (0..metadata.num_row_groups()).map(nulls).collect()
 }

@@ -3,13 +3,14 @@
 use std::sync::OnceLock;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::{DataType, Field, SchemaRef};
 use parquet::DecodeResult;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowSelection};
 use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
+use super::checkpoint_pages::CheckpointPages;
 use super::decoded_schema::{with_codes, with_views};
 use crate::actions::{ObjectPath, Sidecar};
 use crate::error::{Error, Result};
@@ -64,6 +65,10 @@ impl CheckpointFile {
         self.reader.metadata()
     }
 
+    pub(super) fn schema(&self) -> &SchemaRef {
+        self.reader.schema()
+    }
+
     /// The field of a top-level action column, by path; `None` where the file has none.
     pub(crate) fn field(&self, path: &[&str]) -> Option<&Field> {
         let (first, rest) = path.split_first()?;
@@ -92,7 +97,7 @@ impl CheckpointFile {
     /// # Errors
     /// [`Error::LogCorrupt`] when a page is damaged, [`Error::Storage`] when it cannot be read.
     pub(crate) fn decode(&self, row_group: usize, columns: &[Vec<&str>]) -> Result<Vec<RecordBatch>> {
-        let mut decoding = self.start(row_group, columns, None, BATCH_ROWS)?;
+        let mut decoding = self.start(row_group, None, columns, None, BATCH_ROWS)?;
         let mut out = Vec::new();
         while let Some(batch) = self.next(&mut decoding)? {
             out.push(batch);
@@ -100,23 +105,26 @@ impl CheckpointFile {
         Ok(out)
     }
 
-    /// Begins to decode columns of one row group, in batches of so many rows; with a selection only the rows in it. What a
-    /// small batch is done with is freed, and the next one finds the memory in the cache.
+    /// Begins to decode columns of one row group, in batches of so many rows; with a selection only the rows in it, and with the
+    /// page index only their pages are fetched. What a small batch is done with is freed, and the next one finds the memory in
+    /// the cache.
     ///
     /// # Errors
     /// As [`CheckpointFile::decode`].
     pub(super) fn start(
         &self,
         row_group: usize,
+        pages: Option<&CheckpointPages>,
         columns: &[Vec<&str>],
         selection: Option<RowSelection>,
         rows: usize,
     ) -> Result<Decoding> {
-        self.start_with(&self.reader, row_group, columns, selection, rows)
+        let paged = pages.and_then(|pages| Some((&pages.reader, pages.number(row_group)?)));
+        self.start_with(paged.unwrap_or((&self.reader, row_group)), row_group, columns, selection, rows)
     }
 
-    /// As [`CheckpointFile::start`], with the texts of `add.partitionValues` as dictionaries, as most files have them:
-    /// each distinct one is there once in a batch.
+    /// As [`CheckpointFile::start`] of all rows, with the texts of `add.partitionValues` as dictionaries, as most files have
+    /// them: each distinct one is there once in a batch.
     ///
     /// # Errors
     /// As [`CheckpointFile::decode`].
@@ -133,12 +141,13 @@ impl CheckpointFile {
             // a file of another kind is read as it is
             coded.unwrap_or_else(|_| self.reader.clone())
         });
-        self.start_with(coded, row_group, columns, None, rows)
+        self.start_with((coded, row_group), row_group, columns, None, rows)
     }
 
+    /// `reader` may have a row group under another number.
     fn start_with(
         &self,
-        reader: &ArrowReaderMetadata,
+        (reader, number): (&ArrowReaderMetadata, usize),
         row_group: usize,
         columns: &[Vec<&str>],
         selection: Option<RowSelection>,
@@ -152,7 +161,7 @@ impl CheckpointFile {
         let mask = ProjectionMask::leaves(schema, leaves.map(|(index, _)| index));
         let mut builder = ParquetPushDecoderBuilder::new_with_metadata(reader.clone())
             .with_projection(mask)
-            .with_row_groups(vec![row_group])
+            .with_row_groups(vec![number])
             .with_batch_size(rows);
         if let Some(selection) = selection {
             builder = builder.with_row_selection(selection);

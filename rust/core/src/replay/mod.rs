@@ -8,6 +8,7 @@
 
 mod checkpoint;
 mod checkpoint_file;
+mod checkpoint_pages;
 mod checksum_validation;
 mod columns;
 mod commit_info;

@@ -8,6 +8,7 @@ use parquet::arrow::arrow_reader::RowSelection;
 
 use super::checkpoint::CheckpointReader;
 use super::checkpoint_file::CheckpointFile;
+use super::checkpoint_pages::CheckpointPages;
 use super::columns::{STRING_MAP, conform};
 use super::held_stats::HeldStats;
 use crate::error::{Error, Result};
@@ -39,13 +40,38 @@ const JUDGED_ROWS: usize = 4096;
 /// Rows that are judged by partition values at once: each distinct value is judged once.
 const CODED_ROWS: usize = 64 * 1024;
 
-/// The rows of a row group that are `add`s whose partition values may match, and the number of `add`s; nothing where
-/// the file does not record it.
+/// A row group that is pruned.
+#[derive(Clone, Copy)]
+pub(super) struct Pruned<'a> {
+    pub(super) file: &'a CheckpointFile,
+    pub(super) group: usize,
+    pub(super) rows: usize,
+    pub(super) pages: Option<&'a CheckpointPages>,
+}
+
+impl Pruned<'_> {
+    /// Rows of the row group from those among `before`.
+    fn placed(&self, judged: BooleanBuffer, before: Option<&BooleanBuffer>) -> BooleanBuffer {
+        let Some(before) = before else { return judged };
+        let mut keep = BooleanBufferBuilder::new(self.rows);
+        keep.append_n(self.rows, false);
+        for (index, row) in before.set_indices().enumerate() {
+            if judged.value(index) {
+                keep.set_bit(row, true);
+            }
+        }
+        keep.finish()
+    }
+}
+
+/// The rows of a row group, among those in `before`, that are `add`s whose partition values may match, and how many of
+/// `before` are `add`s; nothing where the file does not record it.
 pub(super) fn by_partition(
     pruner: &Pruner,
-    file: &CheckpointFile,
-    group: usize,
+    pruned: Pruned<'_>,
+    before: Option<&BooleanBuffer>,
 ) -> Result<Option<(BooleanBuffer, usize)>> {
+    let Pruned { file, group, pages, .. } = pruned;
     // a parsed timestamp may have been read in another zone, or be INT96: the text says more
     let timestamps = |c: &BoundColumn| c.data_type == crate::schema::DataType::Timestamp;
     let parsed = file.field(&["add", "partitionValues_parsed"]).is_some()
@@ -65,7 +91,10 @@ pub(super) fn by_partition(
     }
     let mut keep = BooleanBufferBuilder::new(0);
     let mut adds = 0;
-    let mut decoding = file.start_coded(group, &columns, CODED_ROWS)?;
+    let mut decoding = match before {
+        None => file.start_coded(group, &columns, CODED_ROWS)?,
+        Some(before) => file.start(group, pages, &columns, Some(selected(before)), CODED_ROWS)?,
+    };
     while let Some(batch) = file.next(&mut decoding)? {
         let Some(rows) = adds_of(&batch) else { continue };
         adds += rows.len() - rows.null_count();
@@ -78,7 +107,11 @@ pub(super) fn by_partition(
         };
         keep.append_buffer(&and_valid(judged, rows));
     }
-    Ok(Some((keep.finish(), adds)))
+    Ok(Some((pruned.placed(keep.finish(), before), adds)))
+}
+
+fn selected(rows: &BooleanBuffer) -> RowSelection {
+    RowSelection::from_boolean_buffer(rows.clone())
 }
 
 /// The columns of a checkpoint file that have the statistics of a predicate's columns: leaves of `stats_parsed` or, where the
@@ -139,7 +172,7 @@ fn facts(
         return Ok(None);
     }
     let mut held: Vec<HeldFacts> = pruner.stats_leaves().iter().map(|_| HeldFacts::default()).collect();
-    let mut decoding = file.start(group, &columns, None, JUDGED_ROWS)?;
+    let mut decoding = file.start(group, None, &columns, None, JUDGED_ROWS)?;
     while let Some(batch) = file.next(&mut decoding)? {
         // a reader that skips a batch would shift the others
         let Some(adds) = adds_of(&batch) else { return Ok(None) };
@@ -159,11 +192,10 @@ fn facts(
 /// `before` are `add`s; nothing where the file does not record it.
 pub(super) fn by_stats(
     pruner: &Pruner,
-    file: &CheckpointFile,
-    group: usize,
+    pruned: Pruned<'_>,
     before: Option<&BooleanBuffer>,
-    rows: usize,
 ) -> Result<Option<(BooleanBuffer, usize)>> {
+    let Pruned { file, group, pages, .. } = pruned;
     let mut columns = stats_columns(pruner, file);
     // `p = 1 OR x = 5` needs both, although partition values alone decide nothing
     if !pruner.partition_columns().is_empty() {
@@ -172,10 +204,9 @@ pub(super) fn by_stats(
     if !has_any(file, &columns) {
         return Ok(None);
     }
-    let selection = before.map(|k| RowSelection::from_boolean_buffer(k.clone()));
     let mut judged = BooleanBufferBuilder::new(0);
     let mut adds = 0;
-    let mut decoding = file.start(group, &columns, selection, JUDGED_ROWS)?;
+    let mut decoding = file.start(group, pages, &columns, before.map(selected), JUDGED_ROWS)?;
     while let Some(batch) = file.next(&mut decoding)? {
         let Some(rows) = adds_of(&batch) else { continue };
         adds += rows.len() - rows.null_count();
@@ -190,15 +221,5 @@ pub(super) fn by_stats(
             }
         });
     }
-    let judged = judged.finish();
-    let Some(before) = before else { return Ok(Some((judged, adds))) };
-    // back to positions in the row group
-    let mut keep = BooleanBufferBuilder::new(rows);
-    keep.append_n(rows, false);
-    for (index, row) in before.set_indices().enumerate() {
-        if judged.value(index) {
-            keep.set_bit(row, true);
-        }
-    }
-    Ok(Some((keep.finish(), adds)))
+    Ok(Some((pruned.placed(judged.finish(), before), adds)))
 }

@@ -1,7 +1,7 @@
 //! The live files of one row group of a checkpoint, some at a time. It is pruned by partition values, then by statistics
 //! of what is left, then the columns of what is left are decoded.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringViewArray, StringViewBuilder, StructArray,
@@ -14,13 +14,15 @@ use parquet::arrow::arrow_reader::RowSelection;
 
 use super::checkpoint::CheckpointReader;
 use super::checkpoint_file::Decoding;
+use super::checkpoint_pages::CheckpointPages;
 use super::columns::{FileBatch, conform, file_columns, schema_of};
-use super::pruned_rows::{adds_of, by_held, by_partition, by_stats};
+use super::pruned_rows::{Pruned, adds_of, by_held, by_partition, by_stats};
 use super::stats_json::stats_json;
 use super::stream::ScanSource;
 use super::tail::without;
 use crate::error::{Error, Result};
 use crate::prune::Pruner;
+use crate::sums::SaturatingSum;
 
 /// How many rows are read at once.
 pub(super) struct Sizes {
@@ -28,11 +30,13 @@ pub(super) struct Sizes {
     pub(super) batch: usize,
     /// Rows of a turn, so few that they can be held.
     pub(super) turn: usize,
+    /// Rows of the row groups of a file for which its page index is read: fewer are a page or two.
+    pub(super) paged: usize,
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Sizes { batch: 8 * 1024, turn: 32 * 1024 }
+        Sizes { batch: 8 * 1024, turn: 32 * 1024, paged: 4 * 1024 }
     }
 }
 
@@ -49,6 +53,23 @@ pub(super) struct ReadPlan {
     pub(super) stats: bool,
     pub(super) extended: bool,
     pub(super) sizes: Sizes,
+    /// By number of the file of the checkpoint.
+    pub(super) pages: Vec<FilePages>,
+}
+
+/// The page index of the row groups of one file that are read, once the first of them is.
+#[derive(Default)]
+pub(super) struct FilePages {
+    groups: Vec<usize>,
+    read: OnceLock<Option<CheckpointPages>>,
+    reading: Mutex<()>,
+}
+
+impl FilePages {
+    /// Of these row groups, in their order.
+    pub(super) fn of(groups: Vec<usize>) -> Self {
+        FilePages { groups, ..FilePages::default() }
+    }
 }
 
 /// A row group that is read in turns.
@@ -142,7 +163,8 @@ impl ReadPlan {
         let (file, group) = (&checkpoint.parquet[place.0], place.1);
         let rows = usize::try_from(file.metadata().row_group(group).num_rows()).unwrap_or_default();
         source.counters.checkpoint_rows(rows as u64);
-        let keep = self.kept(checkpoint, place, source, rows)?;
+        let pages = self.pages(checkpoint, place.0)?;
+        let keep = self.kept(checkpoint, place, source, pages)?;
         let kept = keep.as_ref().map_or(rows, BooleanBuffer::count_set_bits);
         if kept == 0 {
             return Ok(None);
@@ -165,9 +187,28 @@ impl ReadPlan {
         let turn = even(kept, self.sizes.turn);
         // of a row group with few matches, a batch has the rows of as many others
         let batch = even(turn, (self.sizes.batch / (rows / kept).max(1)).max(LEAST_ROWS));
-        let decoding = file.start(group, &wanted, selection, batch)?;
+        let decoding = file.start(group, pages, &wanted, selection, batch)?;
         let sparse = kept * SPARSE <= rows;
         Ok(Some((Reading { decoding, turn, sparse, handed, schema: Arc::new(Schema::new(fields)) }, kept)))
+    }
+
+    /// The page index of a file, where one helps: what is held of statistics is of all rows.
+    fn pages(&self, checkpoint: &CheckpointReader, index: usize) -> Result<Option<&CheckpointPages>> {
+        let (Some(pruner), Some(of_file)) = (&self.pruner, self.pages.get(index)) else { return Ok(None) };
+        if self.asked_again {
+            return Ok(None);
+        }
+        // the other cores wait for the one that reads it
+        let _one = of_file.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        if of_file.read.get().is_none() {
+            let file = &checkpoint.parquet[index];
+            let rows = |group: &usize| file.metadata().row_group(*group).num_rows().unsigned_abs();
+            let worth = of_file.groups.iter().map(rows).saturating_sum() >= self.sizes.paged as u64;
+            let found = if worth { CheckpointPages::of(file, &of_file.groups, pruner)? } else { None };
+            // under the lock nobody was first
+            let _ = of_file.read.set(found);
+        }
+        Ok(of_file.read.get().and_then(Option::as_ref))
     }
 
     /// The rows of a row group that predicates let live; none where nothing is known.
@@ -176,22 +217,33 @@ impl ReadPlan {
         checkpoint: &CheckpointReader,
         place: (usize, usize),
         source: &ScanSource,
-        rows: usize,
+        pages: Option<&CheckpointPages>,
     ) -> Result<Option<BooleanBuffer>> {
         let Some(pruner) = &self.pruner else { return Ok(None) };
         let (file, group) = (&checkpoint.parquet[place.0], place.1);
+        let rows = usize::try_from(file.metadata().row_group(group).num_rows()).unwrap_or_default();
+        let pruned = Pruned { file, group, rows, pages };
         let counters = &source.counters;
-        let mut keep: Option<BooleanBuffer> = None;
+        let mut keep = pages.and_then(|pages| pages.kept(group).cloned());
+        if let Some(kept) = &keep {
+            let dropped = (rows - kept.count_set_bits()) as u64;
+            match pruner.uses_stats() {
+                true => counters.pruned_by_stats(dropped),
+                false => counters.pruned_by_partition(dropped),
+            }
+        }
+        let none_left = |keep: &Option<BooleanBuffer>| keep.as_ref().is_some_and(|k| k.count_set_bits() == 0);
         if pruner.uses_partitions()
-            && let Some((kept, adds)) = by_partition(pruner, file, group)?
+            && !none_left(&keep)
+            && let Some((kept, adds)) = by_partition(pruner, pruned, keep.as_ref())?
         {
             counters.pruned_by_partition((adds - kept.count_set_bits()) as u64);
             keep = Some(kept);
         }
-        if pruner.uses_stats() && keep.as_ref().is_none_or(|k| k.count_set_bits() > 0) {
+        if pruner.uses_stats() && !none_left(&keep) {
             let again = if self.asked_again { by_held(pruner, checkpoint, place, rows)? } else { None };
             let judged = match again {
-                None => by_stats(pruner, file, group, keep.as_ref(), rows)?,
+                None => by_stats(pruner, pruned, keep.as_ref())?,
                 judged => judged,
             };
             if let Some((kept, adds)) = judged {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::checkpoint::CheckpointReader;
 use super::columns::STRING_MAP;
 use super::keys::KeyLayer;
-use super::row_group::{GroupReader, LEAST_ROWS, ReadPlan, Sizes};
+use super::row_group::{FilePages, GroupReader, LEAST_ROWS, ReadPlan, Sizes};
 use super::stream::ScanSource;
 use super::tail::Tail;
 use crate::actions::ObjectPath;
@@ -132,13 +132,13 @@ fn listed(batch: &RecordBatch, stats: bool) -> Vec<Listed> {
 proptest! {
     #[test]
     fn turns_give_the_files_of_the_actions(
-        rows in vec(option::weighted(0.9, (option::of(0..4_u8), any::<u16>(), 0..100_u8)), 1..120),
+        rows in vec(option::weighted(0.95, (option::of(0..4_u8), any::<u16>(), 0..100_u8)), 1..120),
         (texts, stats) in any::<(bool, bool)>(),
         (row_group, page) in (1..130_usize, 1..20_usize),
         (batch, turn) in (1..20_usize, 1..60_usize),
         (value, ids) in (option::of(0..5_u8), option::of(0..100_u8)),
         removed in vec(0..120_usize, 0..9),
-        asked_again in any::<bool>(),
+        (asked_again, paged) in any::<(bool, bool)>(),
     ) {
         let (location, checkpoint) = checkpoint(&rows, texts, row_group, page);
         let removed: BTreeSet<usize> = removed.into_iter().collect();
@@ -160,7 +160,8 @@ proptest! {
             pruner,
             stats,
             extended: false,
-            sizes: Sizes { batch, turn },
+            sizes: Sizes { batch, turn, paged: if paged { 0 } else { usize::MAX } },
+            pages: vec![FilePages::of((0..checkpoint.parquet[0].metadata().num_row_groups()).collect())],
         };
         let tail = Arc::new(Tail { keys: keys.finish(), ..Tail::default() });
         let source = ScanSource { location, tail, checkpoint: None, counters: Arc::default() };

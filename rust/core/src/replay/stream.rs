@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::checkpoint::CheckpointReader;
 use super::checksum_validation::Count;
 use super::columns::{FileBatch, FilesRequest, file_columns, schema_of};
-use super::row_group::{GroupReader, ReadPlan, Sizes};
+use super::row_group::{FilePages, GroupReader, ReadPlan, Sizes};
 use super::tail::{Tail, without};
 use crate::error::{Error, Result};
 use crate::prune::Pruner;
@@ -72,10 +72,12 @@ impl FileStream {
         let mut batches: VecDeque<(FileBatch, bool)> =
             source.tail.batches.iter().map(|b| (b.clone(), true)).collect();
         let mut units = VecDeque::new();
+        let mut pages = Vec::new();
         if let Some(checkpoint) = &source.checkpoint {
             batches.extend(checkpoint.json_adds.iter().map(|b| (b.clone(), false)));
             for (index, file) in checkpoint.parquet.iter().enumerate() {
                 let wanted = pruner.as_ref().map(|p| p.row_groups(file.metadata()));
+                let mut groups = Vec::new();
                 for group in 0..file.metadata().num_row_groups() {
                     if !file.may_hold(group, "add", "path") {
                         continue;
@@ -84,14 +86,17 @@ impl FileStream {
                         source.counters.row_groups_skipped(1);
                     } else {
                         units.push_back((index, group));
+                        groups.push(group);
                     }
                 }
+                pages.push(FilePages::of(groups));
             }
         }
         let (stats, extended) = (request.stats, request.extended);
         let asked = pruner.as_ref().zip(source.checkpoint.as_ref());
         let asked_again = asked.is_some_and(|(pruner, checkpoint)| checkpoint.held.asked_again(pruner));
-        let plan = Arc::new(ReadPlan { pruner, asked_again, stats, extended, sizes: Sizes::default() });
+        let sizes = Sizes::default();
+        let plan = Arc::new(ReadPlan { pruner, asked_again, stats, extended, sizes, pages });
         FileStream {
             source,
             plan,

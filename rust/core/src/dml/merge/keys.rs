@@ -123,7 +123,7 @@ impl SeenHashes {
     fn place(&self, hash: u64) -> (usize, u64) {
         // the table of the rows goes by other bits
         let bit = hash >> 16;
-        (bit as usize / 64 & (self.words.len() - 1), 1 << (bit % 64))
+        ((bit / 64) as usize & (self.words.len() - 1), 1 << (bit % 64))
     }
 
     fn insert(&mut self, hash: u64) {
