@@ -59,8 +59,10 @@ impl<'a> Rewriting<'a> {
         let own = attempt.plan.schema.fields.len();
         let reads = plan.schema.fields.iter().enumerate().map(|(at, field)| at >= own || needed(at, field));
         let reads: Vec<bool> = reads.collect();
-        let columns = plan.schema.fields.iter().zip(&reads).filter(|(_, read)| **read);
-        let columns = Some(columns.map(|(field, _)| field.name.clone()).collect());
+        let columns = reads.iter().any(|read| !read).then(|| {
+            let read = plan.schema.fields.iter().zip(&reads).filter(|(_, read)| **read);
+            read.map(|(field, _)| field.name.clone()).collect()
+        });
         let request = ReadRequest { columns, ..ReadRequest::default() };
         let scan = RowScan::new(location, &plan.schema, partitions, plan.column_mapping, request)?;
         Ok(Rewriting { attempt, plan, changes, row_ids, scan: Arc::new(scan), reads })
