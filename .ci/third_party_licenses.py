@@ -55,7 +55,9 @@ def triple(os: str, target: str, manylinux: str) -> str:
 def targets() -> set[str]:
     """The targets that wheels are built for."""
     workflow = (ROOT / ".github/workflows/wheels.yml").read_text(encoding="utf-8")
-    rows = re.findall(r'- \{ os: (\S+), target: (\S+), manylinux: "?([^" ]+)"? \}', workflow)
+    rows = re.findall(
+        r'- \{ os: (\S+), target: (\S+), manylinux: "?([^",} ]+)"?(?:, python: \S+)? \}', workflow
+    )
     assert len(rows) == len(re.findall(r"- \{.*\bmanylinux: ", workflow)), (
         "a target of wheels.yml is not understood"
     )
