@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, StructArray, new_null_array,
-};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, StructArray, new_null_array};
 use arrow::compute::{is_null, nullif};
-use arrow::datatypes::{Field, Fields, Schema};
+use arrow::datatypes::{Field, Fields};
 
+use super::nullable_rows::nullable_rows;
 use crate::error::{Error, Result};
 use crate::expr::{Evaluator, Expr, parse};
 use crate::schema::{CURRENT_DEFAULT, DataType, StructField, StructType};
@@ -104,13 +103,8 @@ impl Assignments {
             columns[*first] = replaced(&columns[*first], rest, value)?;
         }
         let schema = batch.schema();
-        // whether a null may be there is checked with the rules
-        let fields = schema.fields().iter().zip(&columns);
-        let fields: Vec<Field> =
-            fields.map(|(f, c)| Field::new(f.name(), c.data_type().clone(), true)).collect();
-        let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &rows)
-            .map_err(|e| Error::arrow("the new values of rows", e))
+        let named = schema.fields().iter().map(|field| field.name().clone()).zip(columns);
+        nullable_rows(named, batch.num_rows(), "the new values of rows")
     }
 }
 

@@ -4,6 +4,7 @@ mod assignments;
 mod attempt;
 pub(crate) mod change_data;
 mod merge;
+mod nullable_rows;
 mod options;
 mod removal;
 mod rewrite;

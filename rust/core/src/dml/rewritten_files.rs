@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
-use arrow::datatypes::{Field, Schema};
+use arrow::array::{RecordBatch, new_null_array};
 use rayon::prelude::*;
 
 use super::attempt::DmlAttempt;
 use super::change_data::{self, ChangeType, ChangeWriter};
+use super::nullable_rows::nullable_rows;
 use super::touched::Touched;
 use crate::actions::{Add, Cdc};
 use crate::deletion_vector::DeletionVector;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scan::{PositionedRows, ReadRequest, RowIds, RowScan};
 use crate::schema::{StructField, arrow_type};
 use crate::store::runtime;
@@ -124,12 +124,9 @@ impl<'a> Rewriting<'a> {
         let columns = self.plan.schema.fields.iter().zip(&self.reads).map(|(field, is_read)| {
             let column = if *is_read { read.next().cloned() } else { None };
             let column = column.unwrap_or_else(|| new_null_array(&arrow_type(&field.data_type), rows));
-            (Field::new(&field.name, column.data_type().clone(), true), column)
+            (field.name.clone(), column)
         });
-        let (fields, columns): (Vec<Field>, Vec<_>) = columns.unzip();
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
-            .map_err(|e| Error::arrow("the rows of a file", e))
+        nullable_rows(columns, rows, "the rows of a file")
     }
 }
 

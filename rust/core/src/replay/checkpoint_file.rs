@@ -10,7 +10,6 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowS
 use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
-use super::checkpoint_pages::CheckpointPages;
 use super::decoded_schema::{with_codes, with_views};
 use crate::actions::{ObjectPath, Sidecar};
 use crate::error::{Error, Result};
@@ -97,7 +96,7 @@ impl CheckpointFile {
     /// # Errors
     /// [`Error::LogCorrupt`] when a page is damaged, [`Error::Storage`] when it cannot be read.
     pub(crate) fn decode(&self, row_group: usize, columns: &[Vec<&str>]) -> Result<Vec<RecordBatch>> {
-        let mut decoding = self.start(row_group, None, columns, None, BATCH_ROWS)?;
+        let mut decoding = self.start(row_group, columns, None, BATCH_ROWS)?;
         let mut out = Vec::new();
         while let Some(batch) = self.next(&mut decoding)? {
             out.push(batch);
@@ -105,22 +104,19 @@ impl CheckpointFile {
         Ok(out)
     }
 
-    /// Begins to decode columns of one row group, in batches of so many rows; with a selection only the rows in it, and with the
-    /// page index only their pages are fetched. What a small batch is done with is freed, and the next one finds the memory in
-    /// the cache.
+    /// Begins to decode columns of one row group, in batches of so many rows; with a selection only the rows in it. What a
+    /// small batch is done with is freed, and the next one finds the memory in the cache.
     ///
     /// # Errors
     /// As [`CheckpointFile::decode`].
     pub(super) fn start(
         &self,
         row_group: usize,
-        pages: Option<&CheckpointPages>,
         columns: &[Vec<&str>],
         selection: Option<RowSelection>,
         rows: usize,
     ) -> Result<Decoding> {
-        let paged = pages.and_then(|pages| Some((&pages.reader, pages.number(row_group)?)));
-        self.start_with(paged.unwrap_or((&self.reader, row_group)), row_group, columns, selection, rows)
+        self.start_with((&self.reader, row_group), row_group, columns, selection, rows)
     }
 
     /// As [`CheckpointFile::start`] of all rows, with the texts of `add.partitionValues` as dictionaries, as most files have
@@ -144,8 +140,11 @@ impl CheckpointFile {
         self.start_with((coded, row_group), row_group, columns, None, rows)
     }
 
-    /// `reader` may have a row group under another number.
-    fn start_with(
+    /// As [`CheckpointFile::start`], by a reader of the file that may have the row group under another number.
+    ///
+    /// # Errors
+    /// As [`CheckpointFile::decode`].
+    pub(super) fn start_with(
         &self,
         (reader, number): (&ArrowReaderMetadata, usize),
         row_group: usize,

@@ -7,7 +7,7 @@ use arrow::error::ArrowError;
 use parquet::arrow::arrow_reader::RowSelection;
 
 use super::checkpoint::CheckpointReader;
-use super::checkpoint_file::CheckpointFile;
+use super::checkpoint_file::{CheckpointFile, Decoding};
 use super::checkpoint_pages::CheckpointPages;
 use super::columns::{STRING_MAP, conform};
 use super::held_stats::HeldStats;
@@ -50,6 +50,23 @@ pub(super) struct Pruned<'a> {
 }
 
 impl Pruned<'_> {
+    /// As [`CheckpointFile::start`].
+    ///
+    /// # Errors
+    /// As [`CheckpointFile::decode`].
+    pub(super) fn start(
+        &self,
+        columns: &[Vec<&str>],
+        selection: Option<&BooleanBuffer>,
+        rows: usize,
+    ) -> Result<Decoding> {
+        let selection = selection.map(|rows| RowSelection::from_boolean_buffer(rows.clone()));
+        match self.pages {
+            Some(pages) => pages.start(self.file, self.group, columns, selection, rows),
+            None => self.file.start(self.group, columns, selection, rows),
+        }
+    }
+
     /// Rows of the row group from those among `before`.
     fn placed(&self, judged: BooleanBuffer, before: Option<&BooleanBuffer>) -> BooleanBuffer {
         let Some(before) = before else { return judged };
@@ -71,7 +88,7 @@ pub(super) fn by_partition(
     pruned: Pruned<'_>,
     before: Option<&BooleanBuffer>,
 ) -> Result<Option<(BooleanBuffer, usize)>> {
-    let Pruned { file, group, pages, .. } = pruned;
+    let Pruned { file, group, .. } = pruned;
     // a parsed timestamp may have been read in another zone, or be INT96: the text says more
     let timestamps = |c: &BoundColumn| c.data_type == crate::schema::DataType::Timestamp;
     let parsed = file.field(&["add", "partitionValues_parsed"]).is_some()
@@ -93,7 +110,7 @@ pub(super) fn by_partition(
     let mut adds = 0;
     let mut decoding = match before {
         None => file.start_coded(group, &columns, CODED_ROWS)?,
-        Some(before) => file.start(group, pages, &columns, Some(selected(before)), CODED_ROWS)?,
+        Some(_) => pruned.start(&columns, before, CODED_ROWS)?,
     };
     while let Some(batch) = file.next(&mut decoding)? {
         let Some(rows) = adds_of(&batch) else { continue };
@@ -108,10 +125,6 @@ pub(super) fn by_partition(
         keep.append_buffer(&and_valid(judged, rows));
     }
     Ok(Some((pruned.placed(keep.finish(), before), adds)))
-}
-
-fn selected(rows: &BooleanBuffer) -> RowSelection {
-    RowSelection::from_boolean_buffer(rows.clone())
 }
 
 /// The columns of a checkpoint file that have the statistics of a predicate's columns: leaves of `stats_parsed` or, where the
@@ -172,7 +185,7 @@ fn facts(
         return Ok(None);
     }
     let mut held: Vec<HeldFacts> = pruner.stats_leaves().iter().map(|_| HeldFacts::default()).collect();
-    let mut decoding = file.start(group, None, &columns, None, JUDGED_ROWS)?;
+    let mut decoding = file.start(group, &columns, None, JUDGED_ROWS)?;
     while let Some(batch) = file.next(&mut decoding)? {
         // a reader that skips a batch would shift the others
         let Some(adds) = adds_of(&batch) else { return Ok(None) };
@@ -195,7 +208,7 @@ pub(super) fn by_stats(
     pruned: Pruned<'_>,
     before: Option<&BooleanBuffer>,
 ) -> Result<Option<(BooleanBuffer, usize)>> {
-    let Pruned { file, group, pages, .. } = pruned;
+    let file = pruned.file;
     let mut columns = stats_columns(pruner, file);
     // `p = 1 OR x = 5` needs both, although partition values alone decide nothing
     if !pruner.partition_columns().is_empty() {
@@ -206,7 +219,7 @@ pub(super) fn by_stats(
     }
     let mut judged = BooleanBufferBuilder::new(0);
     let mut adds = 0;
-    let mut decoding = file.start(group, pages, &columns, before.map(selected), JUDGED_ROWS)?;
+    let mut decoding = pruned.start(&columns, before, JUDGED_ROWS)?;
     while let Some(batch) = file.next(&mut decoding)? {
         let Some(rows) = adds_of(&batch) else { continue };
         adds += rows.len() - rows.null_count();

@@ -1,7 +1,7 @@
 //! The live files of one row group of a checkpoint, some at a time. It is pruned by partition values, then by statistics
 //! of what is left, then the columns of what is left are decoded.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringViewArray, StringViewBuilder, StructArray,
@@ -10,11 +10,10 @@ use arrow::buffer::BooleanBuffer;
 use arrow::compute::{concat_batches, filter_record_batch};
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use parquet::arrow::arrow_reader::RowSelection;
 
 use super::checkpoint::CheckpointReader;
 use super::checkpoint_file::Decoding;
-use super::checkpoint_pages::CheckpointPages;
+use super::checkpoint_pages::{CheckpointPages, FilePages};
 use super::columns::{FileBatch, conform, file_columns, schema_of};
 use super::pruned_rows::{Pruned, adds_of, by_held, by_partition, by_stats};
 use super::stats_json::stats_json;
@@ -22,7 +21,6 @@ use super::stream::ScanSource;
 use super::tail::without;
 use crate::error::{Error, Result};
 use crate::prune::Pruner;
-use crate::sums::SaturatingSum;
 
 /// How many rows are read at once.
 pub(super) struct Sizes {
@@ -55,21 +53,6 @@ pub(super) struct ReadPlan {
     pub(super) sizes: Sizes,
     /// By number of the file of the checkpoint.
     pub(super) pages: Vec<FilePages>,
-}
-
-/// The page index of the row groups of one file that are read, once the first of them is.
-#[derive(Default)]
-pub(super) struct FilePages {
-    groups: Vec<usize>,
-    read: OnceLock<Option<CheckpointPages>>,
-    reading: Mutex<()>,
-}
-
-impl FilePages {
-    /// Of these row groups, in their order.
-    pub(super) fn of(groups: Vec<usize>) -> Self {
-        FilePages { groups, ..FilePages::default() }
-    }
 }
 
 /// A row group that is read in turns.
@@ -163,8 +146,8 @@ impl ReadPlan {
         let (file, group) = (&checkpoint.parquet[place.0], place.1);
         let rows = usize::try_from(file.metadata().row_group(group).num_rows()).unwrap_or_default();
         source.counters.checkpoint_rows(rows as u64);
-        let pages = self.pages(checkpoint, place.0)?;
-        let keep = self.kept(checkpoint, place, source, pages)?;
+        let pruned = Pruned { file, group, rows, pages: self.pages(checkpoint, place.0)? };
+        let keep = self.kept(checkpoint, place, source, pruned)?;
         let kept = keep.as_ref().map_or(rows, BooleanBuffer::count_set_bits);
         if kept == 0 {
             return Ok(None);
@@ -183,11 +166,10 @@ impl ReadPlan {
                 handed = Some(kind);
             }
         }
-        let selection = keep.map(RowSelection::from_boolean_buffer);
         let turn = even(kept, self.sizes.turn);
         // of a row group with few matches, a batch has the rows of as many others
         let batch = even(turn, (self.sizes.batch / (rows / kept).max(1)).max(LEAST_ROWS));
-        let decoding = file.start(group, pages, &wanted, selection, batch)?;
+        let decoding = pruned.start(&wanted, keep.as_ref(), batch)?;
         let sparse = kept * SPARSE <= rows;
         Ok(Some((Reading { decoding, turn, sparse, handed, schema: Arc::new(Schema::new(fields)) }, kept)))
     }
@@ -198,17 +180,7 @@ impl ReadPlan {
         if self.asked_again {
             return Ok(None);
         }
-        // the other cores wait for the one that reads it
-        let _one = of_file.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        if of_file.read.get().is_none() {
-            let file = &checkpoint.parquet[index];
-            let rows = |group: &usize| file.metadata().row_group(*group).num_rows().unsigned_abs();
-            let worth = of_file.groups.iter().map(rows).saturating_sum() >= self.sizes.paged as u64;
-            let found = if worth { CheckpointPages::of(file, &of_file.groups, pruner)? } else { None };
-            // under the lock nobody was first
-            let _ = of_file.read.set(found);
-        }
-        Ok(of_file.read.get().and_then(Option::as_ref))
+        of_file.get(&checkpoint.parquet[index], pruner, self.sizes.paged)
     }
 
     /// The rows of a row group that predicates let live; none where nothing is known.
@@ -217,14 +189,12 @@ impl ReadPlan {
         checkpoint: &CheckpointReader,
         place: (usize, usize),
         source: &ScanSource,
-        pages: Option<&CheckpointPages>,
+        pruned: Pruned<'_>,
     ) -> Result<Option<BooleanBuffer>> {
         let Some(pruner) = &self.pruner else { return Ok(None) };
-        let (file, group) = (&checkpoint.parquet[place.0], place.1);
-        let rows = usize::try_from(file.metadata().row_group(group).num_rows()).unwrap_or_default();
-        let pruned = Pruned { file, group, rows, pages };
+        let rows = pruned.rows;
         let counters = &source.counters;
-        let mut keep = pages.and_then(|pages| pages.kept(group).cloned());
+        let mut keep = pruned.pages.and_then(|pages| pages.kept(pruned.group).cloned());
         if let Some(kept) = &keep {
             let dropped = (rows - kept.count_set_bits()) as u64;
             match pruner.uses_stats() {

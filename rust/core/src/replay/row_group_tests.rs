@@ -16,9 +16,10 @@ use proptest::test_runner::TestCaseError;
 use serde_json::{Value, json};
 
 use super::checkpoint::CheckpointReader;
+use super::checkpoint_pages::FilePages;
 use super::columns::STRING_MAP;
 use super::keys::KeyLayer;
-use super::row_group::{FilePages, GroupReader, LEAST_ROWS, ReadPlan, Sizes};
+use super::row_group::{GroupReader, LEAST_ROWS, ReadPlan, Sizes};
 use super::stream::ScanSource;
 use super::tail::Tail;
 use crate::actions::ObjectPath;

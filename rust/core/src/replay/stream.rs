@@ -10,9 +10,10 @@ use arrow::datatypes::Fields;
 use rayon::prelude::*;
 
 use super::checkpoint::CheckpointReader;
+use super::checkpoint_pages::FilePages;
 use super::checksum_validation::Count;
 use super::columns::{FileBatch, FilesRequest, file_columns, schema_of};
-use super::row_group::{FilePages, GroupReader, ReadPlan, Sizes};
+use super::row_group::{GroupReader, ReadPlan, Sizes};
 use super::tail::{Tail, without};
 use crate::error::{Error, Result};
 use crate::prune::Pruner;

@@ -2,15 +2,14 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{Field, Schema};
+use arrow::array::{ArrayRef, RecordBatch};
 
 use super::clauses::{MergeAction, MergeClause, MergeWhen};
 use super::names::{Joined, Names, Scope, columns_of};
 use super::structs::{check_all_fields, keeping_fields};
 use crate::dml::Assignments;
+use crate::dml::nullable_rows::nullable_rows;
 use crate::error::{Error, Result, condition};
 use crate::expr::{Evaluator, Expr, parse};
 use crate::schema::{
@@ -18,6 +17,9 @@ use crate::schema::{
     in_backticks,
 };
 use crate::write::{Rules, WritePlan, check_assignable};
+
+/// What errors call the rows that clauses make.
+const NEW_VALUES: &str = "the new values of rows";
 
 /// The column of the table that a name in a clause means, without the alias of the table.
 fn target_of(names: &Names<'_>, given: &str, clause: &MergeClause) -> Result<String> {
@@ -243,9 +245,8 @@ impl Update {
                     };
                 }
                 let names = old.schema();
-                let fields = names.fields().iter().zip(&columns);
-                let fields = fields.map(|(f, c)| (f.name().clone(), c.clone())).collect();
-                batch_of(fields, old.num_rows())
+                let named = names.fields().iter().map(|field| field.name().clone()).zip(columns);
+                nullable_rows(named, old.num_rows(), NEW_VALUES)
             }
         }
     }
@@ -319,15 +320,6 @@ impl Insert {
         let from = joined.rows(None, Some(source), rows)?;
         let columns =
             self.columns.iter().map(|(name, value)| Ok((name.clone(), value.evaluate(&from, source)?)));
-        batch_of(columns.collect::<Result<_>>()?, rows)
+        nullable_rows(columns.collect::<Result<Vec<_>>>()?, rows, NEW_VALUES)
     }
-}
-
-fn batch_of(columns: Vec<(String, ArrayRef)>, rows: usize) -> Result<RecordBatch> {
-    let fields: Vec<Field> =
-        columns.iter().map(|(n, c)| Field::new(n, c.data_type().clone(), true)).collect();
-    let columns = columns.into_iter().map(|(_, column)| column).collect();
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
-        .map_err(|e| Error::arrow("the new values of rows", e))
 }
