@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use deltaic_core::dml::DmlOptions;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use deltaic_core::dml::{DmlOptions, PairKey, PairLimits};
 use deltaic_core::engine::{DistributedDml, FileSubset, file_list};
 use deltaic_core::scan::row_id_bases;
 use deltaic_core::schema::StructType;
@@ -302,11 +304,43 @@ impl Dml {
 
     /// The matching rows, read in this process, as an Arrow stream: the columns of the table and those of row ids.
     fn matched_rows(&self, py: Python<'_>) -> PyResult<Stream> {
-        let (schema, batches) = self.stoppable(py, DistributedDml::matched_rows)?;
-        Ok(Stream::new(
-            schema,
-            Arc::new(move || Ok(Box::new(batches.clone().into_iter().map(Ok)) as Batches)),
-        ))
+        Ok(held(self.stoppable(py, DistributedDml::matched_rows)?))
+    }
+
+    /// Whether the files that may have matching rows are of at most so many bytes, so that this process looks for pairs.
+    fn may_find_pairs(&self, py: Python<'_>, most_bytes: u64) -> PyResult<bool> {
+        self.with(py, |dml| dml.may_find_pairs(most_bytes))
+    }
+
+    /// Finds the rows that have the keys of rows of a source (an Arrow stream of its keys), where they are within limits, and
+    /// returns how many pairs there are. Keys are columns of the table and of the source, and whether nulls are equal.
+    fn find_pairs(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        keys: Vec<(String, String, bool)>,
+        most_pairs: u64,
+        most_held_bytes: u64,
+    ) -> PyResult<Option<u64>> {
+        let source = import(source)?;
+        let keys = keys.into_iter().map(|(target, source, null_safe)| PairKey { target, source, null_safe });
+        let keys: Vec<PairKey> = keys.collect();
+        let limits = PairLimits { most_pairs, most_held_bytes };
+        self.stoppable(py, |dml, cancel| dml.find_pairs(source, &keys, limits, cancel))
+    }
+
+    /// The rows of the table of the pairs, as an Arrow stream: file, position, number of the row of the source, and these
+    /// columns. None where they take more memory than `most_bytes`.
+    fn paired_rows(
+        &self,
+        py: Python<'_>,
+        columns: Vec<String>,
+        row_ids: bool,
+        most_bytes: u64,
+    ) -> PyResult<Option<Stream>> {
+        let rows =
+            self.stoppable(py, |dml, cancel| dml.paired_rows(&columns, row_ids, most_bytes, cancel))?;
+        Ok(rows.map(held))
     }
 
     /// Writes the rows that are left of the touched files into new ones, in this process, and among them `new` ones.
@@ -435,6 +469,11 @@ impl Dml {
     ) -> PyResult<T> {
         stoppable(py, |cancel| work(self.lock().as_mut().ok_or_else(over)?, cancel))
     }
+}
+
+/// A stream of rows that are in memory.
+fn held((schema, batches): (SchemaRef, Vec<RecordBatch>)) -> Stream {
+    Stream::new(schema, Arc::new(move || Ok(Box::new(batches.clone().into_iter().map(Ok)) as Batches)))
 }
 
 fn over() -> Error {

@@ -98,11 +98,20 @@ def _changes(path: Path, columns: list[str]) -> list[str]:
     return sorted(map(repr, rows))
 
 
-@pytest.mark.parametrize("engine", ["spark", "core"])
+@pytest.mark.parametrize("engine", ["spark", "tasks", "core"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_merges_do_the_same(
-    spark: Any, delta_spark: Any, same: Any, kind: str, engine: str, tmp_path: Path
+    spark: Any,
+    delta_spark: Any,
+    same: Any,
+    kind: str,
+    engine: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
 ) -> None:
+    if engine == "tasks":
+        spark.conf.set("spark.deltaic.dml.clusterBytes", "0")
+        request.addfinalizer(lambda: spark.conf.unset("spark.deltaic.dml.clusterBytes"))
     ours = tmp_path / "ours"
     write_parts(ours, KINDS[kind])
     table = DeltaTable.forPath(spark, str(ours)).alias("t")
@@ -115,7 +124,7 @@ def test_the_same_merges_do_the_same(
             f" ON t.id = s.id {clauses.removeprefix('EVOLVE ')}"
         )
         rows = spark.sql(source)
-        if engine == "spark":
+        if engine != "core":
             merge: Any = table.merge(rows.alias("s"), "t.id = s.id")
         else:
             names = {"source_alias": "s", "target_alias": "t"}

@@ -28,6 +28,13 @@ def door(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture
+def in_tasks(spark: SparkSession, setting: Callable[[str, str], None]) -> SparkSession:
+    """A classic session whose tasks find the rows that a merge is about, however few they are."""
+    setting("spark.deltaic.dml.clusterBytes", "0")
+    return spark
+
+
+@pytest.fixture
 def another(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[Callable[[], Any]]:
     """Makes sessions like `spark`: by it, or of its server where sessions of Spark Connect make no others."""
     server = doors.SERVERS.get(doors.chosen())

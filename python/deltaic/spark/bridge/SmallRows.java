@@ -3,6 +3,7 @@ package deltaic.spark;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -20,6 +21,7 @@ import org.apache.spark.sql.execution.LogicalRDD;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution$;
 import org.apache.spark.sql.execution.arrow.ArrowConverters$;
+import org.apache.spark.storage.RDDInfo;
 import scala.Function1;
 import scala.collection.Iterator;
 import scala.math.BigInt;
@@ -64,22 +66,44 @@ public final class SmallRows {
     return number.isDefined() && ((Number) number.get()).intValue() > 1;
   }
 
-  /** An Arrow stream of the rows, at most so many, without a job; null where one is needed. */
-  public static byte[] arrow(Dataset data, int most) {
+  /**
+   * An Arrow stream of the rows, at most so many, without a job, in Base64: Python takes text as it comes, and bytes one by one.
+   * Null where a job is needed.
+   */
+  public static String arrow(Dataset data, int most) {
     LocalRelation rows = computed(data, most);
-    return rows == null ? null : arrow(data, rows.data().iterator(), most);
+    if (rows == null) return null;
+    return text(rows.data().isEmpty()
+        ? ArrowConverters$.MODULE$.createEmptyArrowBatch(data.schema(), zone(data), true, false)
+        : arrow(data, rows.data().iterator(), most));
   }
 
-  /** An Arrow stream of the rows, at most so many, by one job. Null where there are more. */
-  public static byte[] fetched(Dataset data, int most) {
+  /** As `arrow`, by one job; empty where there are no rows. Null where there are more. */
+  public static String fetched(Dataset data, int most) {
     scala.collection.immutable.Seq rows = collected(data, most);
-    return rows == null ? null : arrow(data, rows.iterator(), most);
+    return rows == null ? null : text(arrow(data, rows.iterator(), most));
+  }
+
+  private static String text(byte[] stream) {
+    return Base64.getEncoder().encodeToString(stream);
   }
 
   /** A frame of the rows, at most so many, which one job computes and the driver has from then on. Null where there are more. */
   public static Dataset taken(Dataset data, int most) {
     scala.collection.immutable.Seq rows = collected(data, most);
     return rows == null ? null : frame(data, rows);
+  }
+
+  /** As `taken`, of rows that were computed and are kept in at most so many bytes: one job fetches them. */
+  public static Dataset kept(Dataset data, int most, long bytes) {
+    LogicalPlan plan = data.queryExecution().analyzed();
+    if (!(plan instanceof LogicalRDD)) return null;
+    int id = ((LogicalRDD) plan).rdd().id();
+    RDDInfo[] all = data.sparkSession().sparkContext().getRDDStorageInfo();
+    for (int i = 0; i < all.length; i++) {
+      if (all[i].id() == id) return all[i].memSize() + all[i].diskSize() > bytes ? null : taken(data, most);
+    }
+    return null;
   }
 
   /**
@@ -115,9 +139,13 @@ public final class SmallRows {
         new LocalRelation(data.queryExecution().analyzed().output(), rows, false, scala.Option.empty()));
   }
 
+  private static String zone(Dataset data) {
+    return data.sparkSession().sessionState().conf().sessionLocalTimeZone();
+  }
+
   private static byte[] arrow(Dataset data, Iterator rows, int most) {
     Iterator batches = ArrowConverters$.MODULE$.toBatchWithSchemaIterator(rows, data.schema(), most, ALL,
-        data.sparkSession().sessionState().conf().sessionLocalTimeZone(), true, false);
+        zone(data), true, false);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     while (batches.hasNext()) {
       byte[] batch = (byte[]) batches.next();
@@ -128,8 +156,8 @@ public final class SmallRows {
 
   /**
    * A frame of the rows, whose values are computed now and no more: at most `most` rows without a job, or at most `few` by
-   * one, if the optimizer takes them for so many bytes or less. Null where there are more, or none. Its columns are those
-   * of the frame, for whoever has them.
+   * one, if the optimizer takes them for so many bytes or less. Null where there are more. Its columns are those of the
+   * frame, for whoever has them.
    */
   public static Dataset held(Dataset data, int most, int few, long bytes) {
     LocalRelation here = computed(data, most);
@@ -137,7 +165,7 @@ public final class SmallRows {
     return rows == null ? null : frame(data, rows);
   }
 
-  /** The rows, at least one and at most so many. A job ends when there are more. */
+  /** The rows, at most so many. A job ends when there are more. */
   private static scala.collection.immutable.Seq fetched(Dataset data, final int few, long bytes) {
     final QueryExecution query = data.queryExecution();
     LogicalPlan plan = query.optimizedPlan();
@@ -148,11 +176,10 @@ public final class SmallRows {
         return query.executedPlan().executeTake(few + 1);
       }
     });
-    int found = ((InternalRow[]) rows).length;
-    return found == 0 || found > few ? null : Scala.seq(Arrays.asList((Object[]) rows));
+    return ((InternalRow[]) rows).length > few ? null : Scala.seq(Arrays.asList((Object[]) rows));
   }
 
-  /** The rows, at least one and at most so many; null where a job must compute them. */
+  /** The rows, at most so many; null where a job must compute them. */
   private static LocalRelation computed(Dataset data, final int most) {
     LogicalPlan plan = (LogicalPlan) data.queryExecution().optimizedPlan().transformUp(
         new scala.runtime.AbstractPartialFunction() {
@@ -167,10 +194,13 @@ public final class SmallRows {
             return node instanceof Repartition ? ((Repartition) node).child() : listed((LogicalPlan) node);
           }
         });
-    plan = (LogicalPlan) ConvertToLocalRelation$.MODULE$.apply(plan);
+    // one that is over another waits for it
+    for (LogicalPlan before = null; plan != before; ) {
+      before = plan;
+      plan = (LogicalPlan) ConvertToLocalRelation$.MODULE$.apply(plan);
+    }
     if (!(plan instanceof LocalRelation)) return null;
-    int rows = ((LocalRelation) plan).data().size();
-    return rows == 0 || rows > most ? null : (LocalRelation) plan;
+    return ((LocalRelation) plan).data().size() > most ? null : (LocalRelation) plan;
   }
 
   /** The rows of a leaf. */

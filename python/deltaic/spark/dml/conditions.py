@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException
-from pyspark.sql.types import TimestampType
 
 from deltaic.exceptions import DeltaError, InvalidPredicateError
 from deltaic.predicates import columns_of, from_sql
@@ -94,9 +93,8 @@ def take_partitions(op: Operation, condition: Any) -> bool:
     """Selects whole files if partition values alone decide the condition: no data is read. Returns whether they do."""
     if not _may_be_of_partitions(op, condition):
         return False
-    columns = {f.name: f.dataType for f in op.schema.fields}
-    if any(isinstance(columns[c], TimestampType) for c in op.dml.partition_columns) and not _in_utc(op):
-        return False  # the log's text of an instant is read in the session's time zone
+    if op.has_instants_by_zone():
+        return False
     partitions = pa.table(pa.RecordBatchReader.from_stream(op.dml.partitions(_NUMBER)))
     try:
         df = op.spark.createDataFrame(partitions)

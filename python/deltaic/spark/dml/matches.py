@@ -12,6 +12,7 @@ from deltaic.identifiers import quoted
 from deltaic.spark.dml.assignments import Assignments, is_made, old_value
 from deltaic.spark.dml.clauses import first_true
 from deltaic.spark.dml.operation import shown
+from deltaic.spark.dml.pairs import pairs_of
 from deltaic.spark.dml.source import SOURCE_ROW
 from deltaic.spark.dml.touched_rows import bitmaps_here, bitmaps_of_matches
 from deltaic.spark.read.native_read import FILE, ROW
@@ -20,6 +21,8 @@ from deltaic.spark.write.routes import driver
 from deltaic.statements.merge_clauses import MATCHED, NOT_MATCHED_BY_SOURCE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deltaic.spark.dml.clauses import Clauses
     from deltaic.spark.dml.operation import Operation
     from deltaic.spark.dml.source import Source
@@ -30,7 +33,7 @@ CLAUSE, OLD = "__deltaic_clause", "__deltaic_old"
 _BY_SOURCE = "__deltaic_by_source"
 _IDLE, _SEEN = "idle", "seen"
 _SHOWN_ROWS, _SHOWN_COLUMNS = 3, 5
-_PLACES = pa.schema([(FILE, pa.string()), (ROW, pa.int64()), (SOURCE_ROW, pa.int64()), (CLAUSE, pa.int32())])
+_PLACES = (FILE, ROW, SOURCE_ROW, CLAUSE)
 
 
 class Matches:
@@ -46,31 +49,62 @@ class Matches:
         self._once = False
         self._here: pa.Table | None = None
         """The places of the rows, the source's numbers and the clauses, where the driver has them."""
-        self.rows = self._found()
-        if self.updates or clauses.inserts or op.dml.has_change_feed or not op.dml.uses_vectors:
+        self._by_source = clauses.of(NOT_MATCHED_BY_SOURCE)
+        self._pairs: Any = None
+        """What the core found, where it did."""
+        self.found_here = self._found_here()
+        """Whether the core found them: then they are claimed, and have the row ids of their rows."""
+        if not self.found_here:
+            self.rows = self._joined()
+        again = self.updates or clauses.inserts or op.dml.has_change_feed or not op.dml.uses_vectors
+        if self.found_here or again:
             # read more than once, and values need not be the same each time
             with errors_of_workers():
-                self.rows, _ = op.computed_once(self.rows)
+                self.rows, held = op.computed_once(self.rows)
             self._once = True
+            if self.found_here and held:
+                self._look()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the driver has the rows."""
+        return self._here is not None
+
+    def _found_here(self) -> bool:
+        """Finds the rows in this process, if it can."""
+        if self._by_source:
+            return False
+        pairs = pairs_of(self.op, self.source, self.condition, row_ids=bool(self.updates))
+        if pairs is None:
+            return False
+        rows = pairs.filled(self._matching(pairs.rows.where(self.op.column(self.condition))))
+        if rows is None:
+            return False
+        self.rows, self._pairs = rows, pairs
+        return True
+
+    def _look(self) -> None:
+        """At the places of rows that the driver has."""
+        places = [name for name in _PLACES if name in self.rows.columns]
+        self._here = driver.rows_here(self.rows.select(*places))
 
     def _take_few(self) -> None:
         """Where the source has few rows, those that match are likely to be few: then the driver has them.
 
         Where they are not, nothing was computed in vain: the tasks keep what they found.
         """
-        by_source = self.clauses.of(NOT_MATCHED_BY_SOURCE)
-        if by_source or not self._once or not self.source.is_listable:
+        if self.is_here or self._by_source or not self._once or not self.source.is_listable:
             return
         with errors_of_workers():
             few = driver.taken(self.rows)
-        if few is None:
-            return
-        here = driver.rows_here(few.select(*(name for name in _PLACES.names if name in few.columns)))
-        self.rows, self._here = few, _PLACES.empty_table() if here is None else here
+        if few is not None:
+            self.rows = few
+            self._look()
 
-    def _found(self) -> Any:
+    def _joined(self) -> Any:
+        """The rows that tasks find."""
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
-        by_source = self.clauses.of(NOT_MATCHED_BY_SOURCE)
+        by_source = self._by_source
         if not by_source:
             self.source.announce()
         target = op.stored_rows("all", row_ids=bool(self.updates)).alias(op.ref.alias)
@@ -84,6 +118,11 @@ class Matches:
             rows = target.join(self.source.joinable(), op.column(self.condition), "left")
         else:
             rows = self.source.prune(target).join(self.source.joinable(), op.column(self.condition))
+        return self._matching(rows)
+
+    def _matching(self, rows: Any) -> Any:
+        """What is known of rows of both sides that match."""
+        op, F, by_source = self.op, self.op.functions, self._by_source  # noqa: N806 (its usual name)
         if self.clauses.only_inserts:
             return rows.select(SOURCE_ROW, FILE)
         matched = self.clauses.of(MATCHED)
@@ -111,13 +150,22 @@ class Matches:
             if i not in matched
             for n in _set(u)
         }
+        always = self._always()
         for name, value in old.items():
             new = value
             for (i, column), given in {**values, **carried}.items():
                 if column == name:
-                    new = F.when(F.col(CLAUSE) == i, given).otherwise(new)
+                    # the old value is not read where no row keeps it
+                    new = given if i == always else F.when(F.col(CLAUSE) == i, given).otherwise(new)
             columns.append(new.alias(name))
         return [*columns, *op.row_id_columns()]
+
+    def _always(self) -> int | None:
+        """The clause that is followed for every row, if there is one."""
+        if self._by_source:
+            return None
+        first = next(iter(self.clauses.of(MATCHED)))
+        return first if self.clauses.all[first].condition is None else None
 
     def _values(self, rows: Any, updates: dict[int, Assignments]) -> dict[tuple[int, str], Any]:
         """By clause and column."""
@@ -172,9 +220,9 @@ class Matches:
             self.seen = pc.unique(pc.list_flatten(found[_SEEN])).to_pylist()
 
     def _settle(self) -> None:
-        """Records which rows of the table were read; on Spark Connect that is recorded before."""
-        self.op.tell_route("the rows that match", here=False)
-        if not self.op.connect:
+        """Records which rows of the table were read; on Spark Connect and in this process that is recorded before."""
+        self.op.tell_route("the rows that match", here=self.found_here)
+        if not self.op.connect and not self.found_here:
             self.op.dml.set_predicate(self.op.asked())
 
     def take(self) -> None:
@@ -225,6 +273,18 @@ class Matches:
         return bitmaps_here(rows.filter(fires))
 
     def _refuse(self) -> None:
+        names = self.source.key_columns or self.op.schema.names[:_SHOWN_COLUMNS]
+        found = self._often_here(names) if self._pairs is not None else self._often(names)
+        rows = [", ".join(f"{n} = {v}" for n, v in zip(names, r[1:], strict=True)) for r in found]
+        listed = "; ".join(f"{text} ({r[0]} times)" for text, r in zip(rows, found, strict=True))
+        what = (
+            f"a row of the table matches several rows of the source, by `{shown(self.condition)}`: {listed}"
+        )
+        what += ". Give the source one row for each, as by dropDuplicates on these columns"
+        raise MultipleMatchesError.of(f"`{self.op.ref.path}`: {what}", self.op.ref.path, rows)
+
+    def _often(self, names: Sequence[str]) -> list[Any]:
+        """Some of the rows that match several of the source: how many, and the values of these columns."""
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
         often = (
             self.rows.where(F.col(SOURCE_ROW).isNotNull())
@@ -235,15 +295,21 @@ class Matches:
         often = often.select(F.col(FILE).alias("f"), F.col(ROW).alias("r"), "matches")
         target = self.source.prune(op.rows())
         both = target.join(F.broadcast(often), (F.col(FILE) == F.col("f")) & (F.col(ROW) == F.col("r")))
-        names = self.source.key_columns or op.schema.names[:_SHOWN_COLUMNS]
-        found = both.select("matches", *(old_value(op, op.schema[n]).cast("string") for n in names)).collect()
-        rows = [", ".join(f"{n} = {v}" for n, v in zip(names, r[1:], strict=True)) for r in found]
-        listed = "; ".join(f"{text} ({r[0]} times)" for text, r in zip(rows, found, strict=True))
-        what = (
-            f"a row of the table matches several rows of the source, by `{shown(self.condition)}`: {listed}"
-        )
-        message = f"`{op.ref.path}`: {what}. Give the source one row for each, as by dropDuplicates on these columns"
-        raise MultipleMatchesError.of(message, op.ref.path, rows)
+        found: list[Any] = both.select("matches", *self._texts(names)).collect()
+        return found
+
+    def _often_here(self, names: Sequence[str]) -> list[Any]:
+        """As `_often`, of the pairs that the core found."""
+        F, pairs = self.op.functions, self._pairs  # noqa: N806 (its usual name)
+        values = [f"{i}" for i in range(len(names))]
+        texts = (text.alias(value) for text, value in zip(self._texts(names), values, strict=True))
+        matching = pairs.rows.where(self.op.column(self.condition)).select(FILE, ROW, *texts)
+        often = pairs.filled(matching).groupBy(FILE, ROW, *values).agg(F.count("*").alias("matches"))
+        found: list[Any] = often.where("matches > 1").select("matches", *values).limit(_SHOWN_ROWS).collect()
+        return found
+
+    def _texts(self, names: Sequence[str]) -> list[Any]:
+        return [old_value(self.op, self.op.schema[name]).cast("string") for name in names]
 
     def number(self, when: str, action: str) -> int:
         """Of rows for which a clause of a kind is followed."""

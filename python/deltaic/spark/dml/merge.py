@@ -171,8 +171,11 @@ def _write_new(op: Operation, matches: Matches, *, by_vectors: bool) -> None:
     new = None
     if number:
         rows = matches.of(UPDATE)
-        new = _in_full_files(op, op.with_row_ids(rows) if op.row_ids else rows, number)
-        new = new.select(*op.changed_columns())
+        if op.row_ids and not matches.found_here:
+            rows = op.with_row_ids(rows)
+        if not matches.is_here:
+            rows = _in_full_files(op, rows, number)
+        new = rows.select(*op.changed_columns())
     if not by_vectors:
         rewrite(op, new, number)
     elif new is not None:
@@ -190,7 +193,9 @@ def _write_changes(op: Operation, matches: Matches) -> None:
         changed = changes(op, matches.of(UPDATE), "update_postimage")
         rows = changed if rows is None else rows.unionByName(changed)
     number = 2 * sum(matches.counts.values())
-    op.write_changes(_in_full_files(op, rows, number), at_most=number if op.holds(number) else None)
+    if not matches.is_here:
+        rows = _in_full_files(op, rows, number)
+    op.write_changes(rows, at_most=number if op.holds(number) else None)
 
 
 def _insert(op: Operation, matches: Matches, inserts: Mapping[int, Assignments], *, as_changes: bool) -> None:
@@ -218,7 +223,9 @@ def _insert(op: Operation, matches: Matches, inserts: Mapping[int, Assignments],
             own = values[i][field.name] if field.name in values[i] else _default(op, field)
             value = F.when(F.col(CLAUSE) == i, own).otherwise(value)
         columns.append(value.cast(field.dataType).alias(field.name))
-    rows = _in_full_files(op, rows.select(CLAUSE, *columns), matches.source.count)
+    rows = rows.select(CLAUSE, *columns)
+    if matches.seen is None:
+        rows = _in_full_files(op, rows, matches.source.count)
     rows = _with_made(op, rows, [(f, lacking[f.name]) for f in made])
     at_most = matches.source.count if matches.source.is_small else None
     op.write_inserts(rows.drop(CLAUSE), as_changes=as_changes, at_most=at_most)

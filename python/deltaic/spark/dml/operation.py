@@ -8,7 +8,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.types import LongType, StructField, StructType
+from pyspark.sql.types import LongType, StructField, StructType, TimestampType
 
 from deltaic import _core
 from deltaic.exceptions import InvalidPredicateError
@@ -27,6 +27,7 @@ from deltaic.spark.session.kind import functions, has_one_process, is_connect
 from deltaic.spark.session.optimize_tasks import compacted
 from deltaic.spark.session.settings import Settings, cluster_bytes, dml_cluster_bytes
 from deltaic.spark.session.tasks import DRIVER, SPARK, tell_route
+from deltaic.spark.session.time_zone import TIME_ZONE, is_utc
 from deltaic.spark.session.types import arrow_takes
 from deltaic.spark.write.options import WriteOptions
 from deltaic.spark.write.routes import driver
@@ -234,19 +235,19 @@ class Operation:
         self.dml.read_rows_of([predicate for identity, predicate in scans if identity not in self._held])
         return df
 
-    def computed_once(self, df: Any) -> tuple[Any, bool]:
+    def computed_once(self, df: Any, *, now: bool = False) -> tuple[Any, bool]:
         """The frame, bound, whose rows are computed once: all that read it get the same. Whether the driver has them.
 
         Where executors may end, they are computed before anything reads them: what was lost in between would be
         computed again, with other values perhaps, beside what has been read. What is lost later is an error, and
-        the command runs again. Elsewhere the first who reads computes them, which saves a job. Few rows the driver
-        has, computed now.
+        the command runs again. Elsewhere the first who reads computes them, which saves a job, unless they are to be
+        computed `now`. Few rows the driver has, computed now.
         """
         df = self.bound(df)
         held = None if self.connect else driver.held(df)
         if held is not None:
             return held, True
-        return df.localCheckpoint(eager=not has_one_process(self.spark)), False
+        return df.localCheckpoint(eager=now or not has_one_process(self.spark)), False
 
     def _connect_rows(self, part: str, *, row_ids: bool) -> Any:
         return planned_rows(self.spark, self.dml.scan(part, row_ids), located=True)
@@ -278,8 +279,14 @@ class Operation:
         df = self.spark.createDataFrame(rows, StructType([*self.schema.fields, *ids]))
         return df if self.ref.alias is None else df.alias(self.ref.alias)
 
+    def has_instants_by_zone(self) -> bool:
+        """Whether partition values may be instants without a zone, which Spark reads in the session's."""
+        types = {field.name: field.dataType for field in self.schema.fields}
+        instants = any(isinstance(types[name], TimestampType) for name in self.dml.partition_columns)
+        return instants and not is_utc(self.spark.conf.get(TIME_ZONE))
+
     def _holds_matched(self) -> bool:
-        if self.connect or not arrow_takes(self.schema):
+        if self.connect or not arrow_takes(self.schema) or self.has_instants_by_zone():
             return False
         return self.holds(self.counts()["matchedRows"] or 0)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.types import BinaryType, NumericType, StringType
 
 from deltaic.identifiers import quoted
 from deltaic.spark.dml.keys import keys_of
+from deltaic.spark.session.jvm import java_method
 from deltaic.spark.write.routes import driver
 
 if TYPE_CHECKING:
@@ -51,22 +54,27 @@ class Source:
             F.col(quoted(f.name)).alias(self._copies[f.name.lower()]) for f in self._given.fields if by_name
         )
         number = F.monotonically_increasing_id().alias(SOURCE_ROW)
-        self.rows, self._held = op.computed_once(given.select("*", *copies, number))
+        self.rows, self._held = op.computed_once(given.select("*", *copies, number), now=not op.connect)
+        if not self._held and not op.connect:
+            kept = driver.kept(self.rows, _MOST_HELD)
+            if kept is not None:
+                self.rows, self._held = kept, True
         self._keys: list[Key] = keys_of(op, condition, self._given)
         sizes = (F.coalesce(F.octet_length(F.col(n)), F.lit(0)) for n in self._texts())
         size = sum(sizes, start=F.lit(0)).cast("bigint")
         keys = (F.col(quoted(key.source)) for key in self._keys)
-        here = driver.rows_here(self.rows.select(size, *keys)) if self._held else None
-        if here is None:
+        self._here: Any = driver.rows_here(self.rows.select(size, *keys)) if self._held else None
+        """Sizes and keys of the rows, where the driver has them."""
+        if self._here is None:
             self._look(size)
         else:
-            self._look_at(here)
+            self._look_at(self._here)
         others = sum(8 if isinstance(f.dataType, NumericType) else 64 for f in self._given.fields)
         self._size = self.count * (others + 16) + self._texts_size
 
     def _look_at(self, here: Any) -> None:
         """At the sizes of texts and the keys of rows that the driver has, in Arrow."""
-        self.count, self._texts_size = here.num_rows, pc.sum(here.column(0)).as_py()
+        self.count, self._texts_size = here.num_rows, pc.sum(here.column(0)).as_py() or 0
         self._all = {}
         for key, column in zip(self._keys, here.columns[1:], strict=True):
             values = pc.unique(column).drop_null()
@@ -129,10 +137,25 @@ class Source:
         """Whether the driver has its rows, and they are so few that their numbers can be listed."""
         return self._held and self.count <= _MOST_VALUES
 
+    @property
+    def has_keys_here(self) -> bool:
+        """Whether there are keys, and the driver has the rows."""
+        return bool(self._keys) and self._here is not None
+
+    def key_values(self) -> tuple[list[tuple[str, str, bool]], Any]:
+        """The keys: a column of the table, one of the values, and whether nulls are equal; and the values, in Arrow."""
+        keys = [(key.target, f"{i}", key.null_safe) for i, key in enumerate(self._keys)]
+        return keys, pa.Table.from_arrays(self._here.columns[1:], [source for _, source, _ in keys])
+
     def without(self, numbers: Sequence[int]) -> Any:
-        """The rows without those of some numbers."""
-        column = self._op.functions.col(SOURCE_ROW)
-        return self.rows.where(~column.isin(*numbers)) if numbers else self.rows
+        """The rows without those of some numbers, where the driver has them."""
+        from pyspark.sql.classic.dataframe import DataFrame
+
+        place = self.rows.columns.index(SOURCE_ROW)
+        without = java_method(self._op.spark, "MergePairs", "without")
+        return DataFrame(
+            without(self.rows._jdf, place, struct.pack(f">{len(numbers)}q", *numbers)), self._op.spark
+        )
 
     def joinable(self) -> Any:
         """The rows, to be joined with those of the table: sent to every task where they are few."""
@@ -146,8 +169,7 @@ class Source:
         A classic session raises it when Spark reads.
         """
         if self._op.connect:
-            known = [self._predicate(key) for key in self._ranges]
-            self._op.dml.set_predicate(json.dumps({"and": known}))
+            self._op.dml.set_predicate(json.dumps(self.predicate()))
 
     def prune(self, target: Any) -> Any:
         """The rows of the table that may match a row of the source, and perhaps others.
@@ -166,8 +188,11 @@ class Source:
             target = target.where(bounds | column.isNull() if key.null_safe and nulls > 0 else bounds)
         return target
 
+    def predicate(self) -> dict[str, Any]:
+        """What is true for every row of the table that has the keys of a row, for the core."""
+        return {"and": [self._predicate(key) for key in self._ranges]}
+
     def _predicate(self, key: Key) -> dict[str, Any]:
-        """For the core."""
         low, high, nulls, _ = self._ranges[key]
         column = [key.target]
         if low is None:

@@ -13,7 +13,7 @@ use crate::alter::{Definition, merge_source_schema};
 use crate::conflict::IdentityValues;
 use crate::deletion_vector::DeletionVector;
 use crate::dml::{
-    DmlAttempt, DmlOptions, Touched, candidates, change_data, check_removable, find, mark, rows_of,
+    DmlAttempt, DmlOptions, KeyPairs, Touched, candidates, change_data, check_removable, find, mark, rows_of,
 };
 use crate::error::{Error, Result};
 use crate::features::check_writer;
@@ -49,6 +49,9 @@ pub struct DistributedDml {
     /// Files in which every row matches, as far as that is known without reading them.
     pub(super) whole: Vec<Add>,
     pub(super) touched: Vec<Touched>,
+    /// Files that may have rows with the keys of a source, and these rows: see [`DistributedDml::find_pairs`].
+    pub(super) pair_files: Vec<Add>,
+    pub(super) pairs: KeyPairs,
     pub(super) adds: Vec<Add>,
     cdc: Vec<Cdc>,
     /// Folders of the table that contain only files of this operation.
@@ -141,6 +144,8 @@ impl DistributedDml {
             read_files: HashSet::new(),
             whole: Vec::new(),
             touched: Vec::new(),
+            pair_files: Vec::new(),
+            pairs: KeyPairs::default(),
             adds: Vec::new(),
             cdc: Vec::new(),
             folders: Vec::new(),

@@ -5,6 +5,7 @@
 //! | `file_list`, `change_list` | reads: the files of a version, and those of the change data feed |
 //! | `distributed_write` | writes: checked before the tasks, committed with the files that they made |
 //! | `distributed_dml` | deletes, updates and merges, over a `file_subset` of the table, of rows that come in `bitmaps` |
+//! | `merge_pairs` | merges of few rows: the pairs of both sides are found here |
 //! | `distributed_optimize`, `optimize_task` | optimizes: planned and committed here, rewritten by tasks |
 //! | `distributed_convert` | conversions of Parquet files: tasks read footers |
 //! | `distributed_verify` | verifications: tasks open files |
@@ -23,6 +24,7 @@ mod distributed_write;
 mod documents;
 pub mod file_list;
 mod file_subset;
+mod merge_pairs;
 mod optimize_task;
 mod spark_schema;
 

@@ -13,6 +13,7 @@ from deltaic.spark.write.routes import driver
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -55,7 +56,11 @@ def _table(spark: SparkSession, path: str, kind: str, keys: str) -> None:
 
 @pytest.mark.parametrize("case", KEYS)
 def test_it_does_the_same_in_fewer_jobs(
-    spark: SparkSession, case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession,
+    setting: Callable[[str, str], None],
+    case: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kind, ours, theirs = KEYS[case]
     source = spark.range(90, 110).selectExpr("CAST(id AS int) AS n")
@@ -64,16 +69,22 @@ def test_it_does_the_same_in_fewer_jobs(
     for name, rows in (
         ("here", source),
         ("fetched", source.repartition(2)),
+        ("joined", source.repartition(2)),
         ("tasks", source.repartition(2)),
     ):
+        if name == "joined":
+            setting("spark.deltaic.dml.clusterBytes", "0")
         if name == "tasks":
             monkeypatch.setattr(driver, "held", lambda _: None)
+            monkeypatch.setattr(driver, "kept", lambda *_: None)
         path = str(tmp_path / name)
         _table(spark, path, kind, ours)
         done.append(_merged(spark, path, rows))
-    (none, here), (one, fetched), (more, tasks) = done
-    assert here == fetched == tasks
+    (none, here), (one, fetched), (two, joined), (more, tasks) = done
+    assert here == fetched == joined == tasks
     assert none < one < more
+    # without a key the rows are joined anyway
+    assert one < two < more or case == "no key"
 
 
 def test_many_keys(spark: SparkSession, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-LAST = 20_000
+LAST = 200_000
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def losing(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[[in
 
 
 def _merge(spark: SparkSession, path: str) -> None:
-    # more rows than the driver holds
+    # more rows than the driver takes
     source: Any = spark.range(5, LAST, 1, 2).repartition(2).alias("s")
     into = DeltaTable.forPath(spark, path).alias("t")
     into.merge(source, "t.id = s.id").whenMatchedDelete().whenNotMatchedInsertAll().execute()

@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
+
+@pytest.fixture(params=["classic", "in_tasks", "connect", "attached"])
+def door(request: pytest.FixtureRequest) -> Any:
+    """As everywhere; in a classic session the core finds the rows, or tasks do."""
+    return request.getfixturevalue("spark" if request.param == "classic" else request.param)
+
+
 NOTHING = {
     "numTargetRowsInserted": 0,
     "numTargetRowsUpdated": 0,

@@ -6,6 +6,7 @@ and running one takes several times as long as the whole write of a row.
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -36,7 +37,7 @@ def write_few(df: Any, plan: Any, folder: str) -> list[str] | None:
     stream = java_method(df.sparkSession, "SmallRows", "fetched")(df._jdf, _FETCHED_ROWS)
     if stream is None:
         return None
-    return _written(pa.ipc.open_stream(stream).read_all(), plan, folder) if stream else []
+    return _written(_table(stream), plan, folder) if stream else []
 
 
 def have_few_rows(adds: list[str]) -> bool:
@@ -64,29 +65,36 @@ def rows(df: Any) -> Any:
 def rows_here(df: Any) -> Any:
     """The rows of a classic DataFrame as an Arrow table, where that needs no job."""
     stream = java_method(df.sparkSession, "SmallRows", "arrow")(df._jdf, _HELD_ROWS)
-    return None if stream is None else pa.ipc.open_stream(stream).read_all()
+    return None if stream is None else _table(stream)
+
+
+def _table(stream: str) -> pa.Table:
+    return pa.ipc.open_stream(base64.b64decode(stream)).read_all()
 
 
 def held(df: Any) -> Any:
     """A classic DataFrame whose rows the driver has, computed once: who reads them gets the same.
 
-    None where they are many, or none.
+    None where they are many.
     """
-    from pyspark.sql.classic.dataframe import DataFrame
-
-    spark = df.sparkSession
     limits = _HELD_ROWS, _FETCHED_ROWS, _FETCHED_BYTES
-    rows = java_method(spark, "SmallRows", "held")(df._jdf, *limits)
-    return None if rows is None else DataFrame(rows, spark)
+    return _frame(df, java_method(df.sparkSession, "SmallRows", "held")(df._jdf, *limits))
 
 
 def taken(df: Any) -> Any:
     """A classic DataFrame whose rows one job computes and the driver has from then on; None where they are not few."""
+    return _frame(df, java_method(df.sparkSession, "SmallRows", "taken")(df._jdf, _FEW_ROWS))
+
+
+def kept(df: Any, most_bytes: int) -> Any:
+    """As `taken`, of rows that tasks computed and keep in at most so many bytes, up to as many as the driver holds."""
+    return _frame(df, java_method(df.sparkSession, "SmallRows", "kept")(df._jdf, _HELD_ROWS, most_bytes))
+
+
+def _frame(df: Any, rows: Any) -> Any:
     from pyspark.sql.classic.dataframe import DataFrame
 
-    spark = df.sparkSession
-    rows = java_method(spark, "SmallRows", "taken")(df._jdf, _FEW_ROWS)
-    return None if rows is None else DataFrame(rows, spark)
+    return None if rows is None else DataFrame(rows, df.sparkSession)
 
 
 def small(df: Any, at_most: int | None = None) -> bool:

@@ -7,6 +7,7 @@ mod insert;
 mod keys;
 mod latest;
 mod names;
+mod pairs;
 mod plan;
 mod pruning;
 mod shown;
@@ -16,5 +17,7 @@ mod values;
 mod write;
 
 pub use clauses::{MergeAction, MergeClause, MergeRequest, MergeWhen};
+pub(crate) use pairs::{KeyPairs, find_pairs, paired_rows};
+pub use pairs::{PairKey, PairLimits};
 pub(crate) use plan::{MergePlan, merge_files, new_columns};
 pub use source::MergeSource;
