@@ -20,6 +20,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.types.StructField;
 import scala.Function1;
 
 /**
@@ -102,12 +103,13 @@ public final class MergePairs {
       Dataset rows, Dataset columns, Dataset target, List needed, Dataset source, byte[] numbers, int width) {
     final LocalRelation empty = (LocalRelation) columns.queryExecution().analyzed();
     InternalRow[] left = here(target), right = here(source);
+    StructField[] fields = target.schema().fields();
     ByteBuffer chosen = ByteBuffer.wrap(numbers);
     ArrayList pairs = new ArrayList();
     for (int i = 0; i < left.length; i++) {
       Object[] values = new Object[width];
       for (int k = 0; k < needed.size(); k++) {
-        values[((Integer) needed.get(k)).intValue()] = left[i].get(k, target.schema().apply(k).dataType());
+        values[((Integer) needed.get(k)).intValue()] = left[i].get(k, fields[k].dataType());
       }
       pairs.add(new JoinedRow(new GenericInternalRow(values), right[chosen.getInt()]));
     }

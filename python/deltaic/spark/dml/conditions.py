@@ -13,7 +13,6 @@ from deltaic.exceptions import DeltaError, InvalidPredicateError
 from deltaic.predicates import columns_of, from_sql
 from deltaic.spark.dml.operation import shown
 from deltaic.spark.session.jvm import java_class, java_method
-from deltaic.spark.session.time_zone import TIME_ZONE, is_utc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +149,7 @@ def _known(tree: Any, op: Operation) -> Any:
     values = [body.get("value"), *body.get("values", ())]
     instants = any(v is not None and v["type"] in {"timestamp", "string"} for v in values)
     dated = not isinstance(_type_of(op, path), str)
-    if path[0].lower() not in names or (instants and dated and not _in_utc(op)):
+    if path[0].lower() not in names or (instants and dated and not op.is_in_utc()):
         return {"unknown": "a column or an instant"}
     return {kind: {**body, "column": path}}
 
@@ -159,7 +158,3 @@ def _type_of(op: Operation, path: list[str]) -> Any:
     """`"string"` where the column is one, else its type."""
     found = next((f.dataType for f in op.schema.fields if f.name.lower() == path[0].lower()), None)
     return "string" if found is not None and found.simpleString() == "string" else found
-
-
-def _in_utc(op: Operation) -> bool:
-    return is_utc(op.spark.conf.get(TIME_ZONE))

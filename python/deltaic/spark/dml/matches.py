@@ -52,8 +52,7 @@ class Matches:
         self._by_source = clauses.of(NOT_MATCHED_BY_SOURCE)
         self._pairs: Any = None
         """What the core found, where it did."""
-        self.found_here = self._found_here()
-        """Whether the core found them: then they are claimed, and have the row ids of their rows."""
+        self._find_here()
         if not self.found_here:
             self.rows = self._joined()
         again = self.updates or clauses.inserts or op.dml.has_change_feed or not op.dml.uses_vectors
@@ -66,22 +65,23 @@ class Matches:
                 self._look()
 
     @property
+    def found_here(self) -> bool:
+        """Whether the core found the rows: then they are claimed, and have the row ids of their rows."""
+        return self._pairs is not None
+
+    @property
     def is_here(self) -> bool:
         """Whether the driver has the rows."""
         return self._here is not None
 
-    def _found_here(self) -> bool:
+    def _find_here(self) -> None:
         """Finds the rows in this process, if it can."""
         if self._by_source:
-            return False
+            return
         pairs = pairs_of(self.op, self.source, self.condition, row_ids=bool(self.updates))
-        if pairs is None:
-            return False
-        rows = pairs.filled(self._matching(pairs.rows.where(self.op.column(self.condition))))
-        if rows is None:
-            return False
-        self.rows, self._pairs = rows, pairs
-        return True
+        rows = None if pairs is None else pairs.filled(self._matching(pairs.matching))
+        if rows is not None:
+            self.rows, self._pairs = rows, pairs
 
     def _look(self) -> None:
         """At the places of rows that the driver has."""
@@ -274,7 +274,7 @@ class Matches:
 
     def _refuse(self) -> None:
         names = self.source.key_columns or self.op.schema.names[:_SHOWN_COLUMNS]
-        found = self._often_here(names) if self._pairs is not None else self._often(names)
+        found = self._often_here(names) if self.found_here else self._often(names)
         rows = [", ".join(f"{n} = {v}" for n, v in zip(names, r[1:], strict=True)) for r in found]
         listed = "; ".join(f"{text} ({r[0]} times)" for text, r in zip(rows, found, strict=True))
         what = (
@@ -303,7 +303,7 @@ class Matches:
         F, pairs = self.op.functions, self._pairs  # noqa: N806 (its usual name)
         values = [f"{i}" for i in range(len(names))]
         texts = (text.alias(value) for text, value in zip(self._texts(names), values, strict=True))
-        matching = pairs.rows.where(self.op.column(self.condition)).select(FILE, ROW, *texts)
+        matching = pairs.matching.select(FILE, ROW, *texts)
         often = pairs.filled(matching).groupBy(FILE, ROW, *values).agg(F.count("*").alias("matches"))
         found: list[Any] = often.where("matches > 1").select("matches", *values).limit(_SHOWN_ROWS).collect()
         return found

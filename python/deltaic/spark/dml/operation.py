@@ -283,7 +283,11 @@ class Operation:
         """Whether partition values may be instants without a zone, which Spark reads in the session's."""
         types = {field.name: field.dataType for field in self.schema.fields}
         instants = any(isinstance(types[name], TimestampType) for name in self.dml.partition_columns)
-        return instants and not is_utc(self.spark.conf.get(TIME_ZONE))
+        return instants and not self.is_in_utc()
+
+    def is_in_utc(self) -> bool:
+        """Whether the session's time zone is UTC."""
+        return is_utc(self.spark.conf.get(TIME_ZONE))
 
     def _holds_matched(self) -> bool:
         if self.connect or not arrow_takes(self.schema) or self.has_instants_by_zone():

@@ -28,7 +28,7 @@ _MOST_PAIRS, _MOST_STORED, _MOST_HELD = 100_000, 16 << 20, 64 << 20
 class Pairs:
     """A frame of the columns of both sides, whose rows are read when it is known which columns are needed."""
 
-    def __init__(self, op: Operation, source: Source, both: Any, *, row_ids: bool) -> None:
+    def __init__(self, op: Operation, source: Source, both: Any, condition: Any, *, row_ids: bool) -> None:
         """`both` is a join of both sides; the rows have row ids where they keep them."""
         from pyspark.sql.classic.dataframe import DataFrame
 
@@ -37,13 +37,14 @@ class Pairs:
         self._fields = fields[: len(fields) - len(source.rows.schema.fields)]
         self.count = 0
         columns = java_method(op.spark, "MergePairs", "columns")(both._jdf)
-        self.rows = DataFrame(columns, op.spark)
-        """The columns, without rows."""
+        self._columns = DataFrame(columns, op.spark)
+        self.matching = self._columns.where(condition)
+        """Those for which the condition is true: the columns, without rows. Frames are made of it, and `filled`."""
 
-    def only_compares(self, filtered: Any) -> bool:
-        """Whether the condition by which the columns were filtered only compares both sides."""
+    def only_compares(self) -> bool:
+        """Whether the condition only compares both sides."""
         compares = java_method(self._op.spark, "MergePairs", "onlyCompares")
-        return bool(compares(filtered._jdf, len(self._fields)))
+        return bool(compares(self.matching._jdf, len(self._fields)))
 
     def find(self) -> bool:
         """Finds the pairs in the files that the predicate of the operation leaves; False where they are many."""
@@ -56,7 +57,7 @@ class Pairs:
         return found is not None
 
     def filled(self, rows: Any) -> Any:
-        """A frame that was made of the columns, with the pairs as rows.
+        """A frame that was made of those that match, with rows.
 
         None where they take much memory, and where Arrow has no type for a column that is needed.
         """
@@ -65,7 +66,7 @@ class Pairs:
         if self.count == 0:
             return rows
         op, width = self._op, len(self._fields)
-        needed = list(java_method(op.spark, "MergePairs", "needed")(rows._jdf, self.rows._jdf, width))
+        needed = list(java_method(op.spark, "MergePairs", "needed")(rows._jdf, self._columns._jdf, width))
         fields = [self._fields[place] for place in needed]
         if not arrow_takes(StructType(fields)):
             return None
@@ -84,7 +85,7 @@ class Pairs:
         here = op.spark.createDataFrame(target, StructType(fields))
         of_source = self._source.rows._jdf
         return DataFrame(
-            fill(rows._jdf, self.rows._jdf, here._jdf, needed, of_source, numbers, width), op.spark
+            fill(rows._jdf, self._columns._jdf, here._jdf, needed, of_source, numbers, width), op.spark
         )
 
 
@@ -98,9 +99,9 @@ def pairs_of(op: Operation, source: Source, condition: Any, *, row_ids: bool) ->
     if op.connect or padded or op.has_instants_by_zone() or not source.has_keys_here:
         return None
     target = op.stored_rows("all", row_ids=row_ids).alias(op.ref.alias)
-    pairs = Pairs(op, source, target.join(source.rows), row_ids=row_ids)
     condition = op.column(condition)
-    if pairs.only_compares(pairs.rows.where(condition)):
+    pairs = Pairs(op, source, target.join(source.rows), condition, row_ids=row_ids)
+    if pairs.only_compares():
         op.dml.set_predicate(json.dumps(source.predicate()))
     else:
         # what the condition asks of the table alone prunes files, too

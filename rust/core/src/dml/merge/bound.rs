@@ -1,5 +1,7 @@
 //! A merge that is bound to a version of the table: what is read to find matches.
 
+use std::sync::Arc;
+
 use super::clauses::{MergeRequest, MergeWhen};
 use super::keys::{Key, KeyIndex, conjuncts};
 use super::names::{Joined, Names, Scope, columns_of, is_of};
@@ -8,6 +10,7 @@ use super::source::MergeSource;
 use crate::error::Result;
 use crate::expr::{Binary, Evaluator, Expr};
 use crate::predicate::Predicate;
+use crate::scan::{ReadRequest, RowScan};
 use crate::schema::StructType;
 use crate::write::WritePlan;
 
@@ -76,6 +79,21 @@ impl<'a> BoundMerge<'a> {
         });
         let conditions = conditions.collect::<Result<_>>()?;
         Ok(BoundMerge { request, sought, source_places, index, rest, conditions, pruning })
+    }
+
+    /// A scan of the columns by which matches are found, in row groups and pages that may have some.
+    ///
+    /// # Errors
+    /// As [`RowScan::new`].
+    pub(super) fn scan(&self, plan: &WritePlan) -> Result<Arc<RowScan>> {
+        let columns = self.sought.target.fields.iter().map(|f| f.name.clone()).collect();
+        let request = ReadRequest { columns: Some(columns), ..ReadRequest::default() };
+        let (location, partitions) = (plan.location.clone(), &plan.partition_columns);
+        let scan = RowScan::new(location, &plan.schema, partitions, plan.column_mapping, request)?;
+        Ok(Arc::new(match &self.pruning {
+            Some(predicate) => scan.pruned_by(predicate)?,
+            None => scan,
+        }))
     }
 
     /// The conditions of the clauses of a kind, in order, each with the number of its clause.

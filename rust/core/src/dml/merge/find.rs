@@ -15,7 +15,7 @@ use crate::deletion_vector::DeletionVector;
 use crate::dml::{DmlAttempt, Touched, in_each};
 use crate::error::{Error, Result, condition};
 use crate::expr::Evaluator;
-use crate::scan::{PositionedRows, ReadRequest, RowScan};
+use crate::scan::{PositionedRows, RowScan};
 
 /// Pairs of rows that are compared at once.
 const PAIRS: usize = 32 << 10;
@@ -75,16 +75,7 @@ pub(super) fn find(
     source: &MergeSource,
     candidates: Vec<Add>,
 ) -> Result<Found> {
-    let columns = merge.sought.target.fields.iter().map(|f| f.name.clone()).collect();
-    let plan = &attempt.plan;
-    let request = ReadRequest { columns: Some(columns), ..Default::default() };
-    let (location, partitions) = (plan.location.clone(), &plan.partition_columns);
-    let scan = RowScan::new(location, &plan.schema, partitions, plan.column_mapping, request)?;
-    let scan = match &merge.pruning {
-        Some(predicate) => scan.pruned_by(predicate)?,
-        None => scan,
-    };
-    let look = Look { attempt, merge, source, scan: Arc::new(scan) };
+    let look = Look { attempt, merge, source, scan: merge.scan(&attempt.plan)? };
     let looked: Vec<Looked> = in_each(attempt, candidates, |add| look.at(add))?;
     let mut found = Found::default();
     for one in looked {

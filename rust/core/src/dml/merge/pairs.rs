@@ -90,15 +90,7 @@ pub(crate) fn find_pairs(
     let Some(index) = &merge.index else {
         return Err(Error::InvalidArgument { argument: "keys".into(), reason: "there is none".into() });
     };
-    let columns = merge.sought.target.fields.iter().map(|field| field.name.clone()).collect();
-    let read = ReadRequest { columns: Some(columns), ..ReadRequest::default() };
-    let (location, partitions) = (plan.location.clone(), &plan.partition_columns);
-    let scan = RowScan::new(location, &plan.schema, partitions, plan.column_mapping, read)?;
-    let scan = match &merge.pruning {
-        Some(predicate) => scan.pruned_by(predicate)?,
-        None => scan,
-    };
-    let (scan, found) = (Arc::new(scan), AtomicU64::new(0));
+    let (scan, found) = (merge.scan(plan)?, AtomicU64::new(0));
     let is_full = || found.load(Ordering::Relaxed) > limits.most_pairs;
     let look = |add: Add| -> Result<Option<PairedFile>> {
         let deleted = add.deletion_vector.as_ref().map(|d| DeletionVector::load(d, &plan.location));
@@ -149,14 +141,16 @@ fn request(keys: &[PairKey]) -> MergeRequest {
     }
 }
 
-/// The rows of the pairs of a `table` of these columns, in their order: file, position and number of the row of the source, then the columns
-/// of these names, then with `row_ids` those of row ids, where rows have them.
+/// The rows of the pairs of a `table` of these columns, in their order: file, position and number of the row of the source,
+/// then the columns of these names, then with `row_ids` those of row ids, where rows have them. None where they take more
+/// memory than `most_bytes`.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a column that the table does not have; as [`crate::scan::read_file`].
 ///
 /// # Cost
-/// These columns in the pages that have such rows, several files at a time. All rows are in memory.
+/// These columns in the pages that have such rows, several files at a time. The rows are in memory, and those beyond
+/// `most_bytes` are not read.
 pub(crate) fn paired_rows(
     attempt: &DmlAttempt,
     table: &StructType,
