@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from deltaic import ddl
 from deltaic.exceptions import InvalidArgumentError, InvalidSchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 GENERATION = "delta.generationExpression"
 """The metadata key of a generated column's expression."""
@@ -15,6 +18,7 @@ TEXT_LIMIT = "__CHAR_VARCHAR_TYPE_STRING"
 """The metadata key of a type with lengths of `char` or `varchar`."""
 COMPARED = (TEXT_LIMIT, "comment", "CURRENT_DEFAULT")
 """The metadata keys that must be equal if the columns of an existing table are given."""
+_START, _STEP, _EXPLICIT = (f"delta.identity.{key}" for key in ("start", "step", "allowExplicitInsert"))
 
 
 @dataclass
@@ -88,6 +92,16 @@ def field(
     return made
 
 
+def generation(metadata: Mapping[str, Any]) -> str | None:
+    """How SQL says that the values of a column are made; None for a column whose values are given."""
+    if GENERATION in metadata:
+        return f"GENERATED ALWAYS AS ({metadata[GENERATION]})"
+    if _START not in metadata:
+        return None
+    how = "BY DEFAULT" if metadata.get(_EXPLICIT) else "ALWAYS"
+    return f"GENERATED {how} AS IDENTITY (START WITH {metadata[_START]} INCREMENT BY {metadata[_STEP]})"
+
+
 def type_of(given: str) -> dict[str, Any]:
     """The `type` and the `metadata` of a type as SQL writes it.
 
@@ -148,8 +162,4 @@ def _identity(given: IdentityGenerator, *, explicit: bool) -> dict[str, Any]:
     if given.step == 0:
         reason = "Column identity generation requires step to be non-zero."
         raise InvalidArgumentError(reason, argument="step", reason=reason)
-    return {
-        "delta.identity.start": given.start,
-        "delta.identity.step": given.step,
-        "delta.identity.allowExplicitInsert": explicit,
-    }
+    return {_START: given.start, _STEP: given.step, _EXPLICIT: explicit}

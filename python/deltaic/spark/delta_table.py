@@ -251,7 +251,7 @@ class DeltaTable:
             CommitConflictError: when another writer changed rows that the condition reads.
         """
         self._ref.check_whole()
-        update(self._ref, check_values("set", set, may_be_none=True), check_condition(condition))
+        update(self._ref, check_values("set", set), check_condition(condition))
 
     def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
         """Begins a merge of the rows of a DataFrame into the table: see `DeltaMergeBuilder`.

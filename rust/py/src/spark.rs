@@ -103,7 +103,10 @@ impl SparkTable {
         limit: Option<u64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let snapshot = self.snapshot.clone();
-        let block = read(py, move || file_list::encode(&snapshot, inner(predicate), limit))?;
+        let block = read(py, move || {
+            file_list::check_has_columns(&snapshot)?;
+            file_list::encode(&snapshot, inner(predicate), limit)
+        })?;
         Ok(PyBytes::new(py, &block))
     }
 
@@ -117,7 +120,10 @@ impl SparkTable {
         row_ids: bool,
     ) -> PyResult<ScanPlan> {
         let snapshot = self.snapshot.clone();
-        read(py, move || ScanPlan::of_matching(snapshot, storage_options.into(), inner(predicate), row_ids))
+        read(py, move || {
+            file_list::check_has_columns(&snapshot)?;
+            ScanPlan::of_matching(snapshot, storage_options.into(), inner(predicate), row_ids)
+        })
     }
 
     /// The different values of the partition columns, in columns of their types.
@@ -143,7 +149,10 @@ impl SparkTable {
     /// Rows that are not deleted, where the statistics tell.
     fn rows(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         let snapshot = self.snapshot.clone();
-        read(py, move || file_list::total_rows(&snapshot))
+        read(py, move || {
+            file_list::check_has_columns(&snapshot)?;
+            file_list::total_rows(&snapshot)
+        })
     }
 
     /// Bytes of all files.

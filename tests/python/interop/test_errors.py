@@ -75,7 +75,6 @@ DIFFERENT: dict[str, tuple[str | None, str | None]] = {
     # what delta-spark lets pass
     "replace_where_with_an_append": ("InvalidArgumentError", None),
     "new_schema_with_dynamic_partitions": ("InvalidArgumentError", None),
-    "create_without_columns": ("TableNotFoundError", "DELTA_MISSING_DELTA_TABLE"),
     "vacuum_of_files_that_are_young": ("InvalidArgumentError", "DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT"),
     "vacuum_of_less_than_nothing": ("InvalidArgumentError", "DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE"),
     "clone_of_nothing": ("TableNotFoundError", "DELTA_MISSING_DELTA_TABLE"),

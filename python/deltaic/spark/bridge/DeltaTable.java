@@ -25,6 +25,7 @@ import org.apache.spark.sql.types.StructType;
  * refusals (RouteWrites): Spark itself never executes anything on it.
  */
 public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1Fallback {
+  private static final String SHOWS = "org.apache.spark.sql.execution.datasources.v2.ShowCreateTableExec";
   private final String label;
   private final Identifier id;
   /** Null for the provider's placeholder, which has no capabilities and sends Spark to the V1 interfaces. */
@@ -36,11 +37,16 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
   final boolean evolves;
   /** How deep in the query of the statement is Spark's projection of its list of columns; 0 without a list. */
   final int listed;
+  /** Whether the metastore owns the files; null for a table by path. */
+  private final Boolean managed;
+  private final boolean showsMade;
 
-  DeltaTable(String label, Identifier id, OpenTable table) {
+  DeltaTable(String label, Identifier id, OpenTable table, Boolean managed) {
     this.label = label;
     this.id = id;
     this.table = table;
+    this.managed = managed;
+    this.showsMade = !table.made.isEmpty();
     this.schema = unasked(table);
     this.takesRows = false;
     this.evolves = false;
@@ -63,16 +69,30 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     this.label = read.label;
     this.id = read.id;
     this.table = read.table;
+    this.managed = read.managed;
+    this.showsMade = false;
     this.schema = read.schema;
     this.takesRows = true;
     this.evolves = evolves;
     this.listed = listed;
   }
 
+  /** Whether SHOW CREATE TABLE shows how columns are made. */
+  boolean showsMade() {
+    return showsMade;
+  }
+
+  /** The table, of which SHOW CREATE TABLE shows what it does of any. */
+  DeltaTable withoutMade() {
+    return new DeltaTable(this, false, 0);
+  }
+
   DeltaTable(StructType schema) {
     this.label = Python.format();
     this.id = null;
     this.table = null;
+    this.managed = null;
+    this.showsMade = false;
     this.schema = schema;
     this.takesRows = false;
     this.evolves = false;
@@ -87,10 +107,13 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     return schema;
   }
 
-  /** Clustering is shown to those that compare it with what they are to write: elsewhere Spark takes it for partitioning. */
+  /**
+   * Clustering is shown to those that compare it with what they are to write, and to SHOW CREATE TABLE: elsewhere Spark takes it
+   * for partitioning.
+   */
   public Transform[] partitioning() {
-    Class asks = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).getCallerClass();
-    return layout(asks.getName().equals(SessionCatalog.WRITER));
+    String asks = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).getCallerClass().getName();
+    return layout(asks.equals(SessionCatalog.WRITER) || asks.equals(SHOWS));
   }
 
   Transform[] layout(boolean withClustering) {
@@ -117,6 +140,7 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     out.putAll(table.properties);
     out.putAll(table.protocol);
     out.put("provider", Python.format());
+    if (managed != null) out.put(managed.booleanValue() ? "is_managed_location" : "external", "true");
     String comment = table.comment();
     if (comment != null) out.put("comment", comment);
     // as Spark writes it, which has nothing escaped

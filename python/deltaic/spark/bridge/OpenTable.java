@@ -309,6 +309,11 @@ final class OpenTable {
     return said.isNull() ? null : said.asText();
   }
 
+  /** How SQL says that the values of the columns are made that the table makes, by name. */
+  JsonNode madeColumns() {
+    return definition().get("made");
+  }
+
   private JsonNode definition() {
     return Python.read((String) Python.call(request("definition"), null));
   }

@@ -6,14 +6,15 @@ import org.apache.spark.sql.catalyst.analysis.ResolvedTable;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedPartitionSpec;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.SetTableLocation;
+import org.apache.spark.sql.catalyst.plans.logical.ShowCreateTable;
 import org.apache.spark.sql.catalyst.plans.logical.ShowPartitions;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import scala.Function1;
 
 /**
- * Statements about one of our tables that neither read nor write its rows: SHOW PARTITIONS is answered from the log, CREATE
- * TABLE … LIKE takes from it what the new table is, and those that are about folders or about what a metastore keeps are
+ * Statements about one of our tables that neither read nor write its rows: SHOW PARTITIONS is answered from the log, SHOW
+ * CREATE TABLE says how columns are made that the table makes, CREATE TABLE … LIKE takes from it what the new table is, and those that are about folders or about what a metastore keeps are
  * refused, with what to write instead. A resolution rule.
  */
 public final class OtherStatements extends Rule {
@@ -57,6 +58,7 @@ public final class OtherStatements extends Rule {
         }
         OpenTable table = about(node);
         if (table == null) return otherwise.apply(node);
+        if (node instanceof ShowCreateTable) return CreateStatement.of((ShowCreateTable) node, table);
         if (node instanceof ShowPartitions) return partitions((ShowPartitions) node, table);
         String[] told = (String[]) REFUSED.get(node.getClass().getSimpleName());
         throw Refusal.of(told[0], told[1], table.path, told[2], parameters(told[0], told[2], table.path));
@@ -71,12 +73,15 @@ public final class OtherStatements extends Rule {
 
   /** The table of ours that such a statement is about, or null. */
   private static OpenTable about(Object node) {
-    if (!(node instanceof ShowPartitions) && !REFUSED.containsKey(node.getClass().getSimpleName())) return null;
+    boolean shows = node instanceof ShowPartitions || node instanceof ShowCreateTable;
+    if (!shows && !REFUSED.containsKey(node.getClass().getSimpleName())) return null;
     // the catalog takes another place of a whole table
     if (node instanceof SetTableLocation && ((SetTableLocation) node).partitionSpec().isEmpty()) return null;
     Object named = ((LogicalPlan) node).children().apply(0);
     if (!(named instanceof ResolvedTable) || !(((ResolvedTable) named).table() instanceof DeltaTable)) return null;
-    return ((DeltaTable) ((ResolvedTable) named).table()).table;
+    DeltaTable table = (DeltaTable) ((ResolvedTable) named).table();
+    // Spark shows all that the others are
+    return node instanceof ShowCreateTable && !table.showsMade() ? null : table.table;
   }
 
   private static LogicalPlan partitions(ShowPartitions node, OpenTable table) {

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.catalyst.catalog.CatalogTableType$;
 import org.apache.spark.sql.catalyst.catalog.CatalogUtils$;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.DelegatingCatalogExtension;
@@ -76,14 +77,15 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
   }
 
   private static Table byPath(Identifier id, String version, Long micros) {
-    return new DeltaTable(label(id), id, OpenTable.open(id.name(), new HashMap(), version, micros));
+    return new DeltaTable(label(id), id, OpenTable.open(id.name(), new HashMap(), version, micros), null);
   }
 
   private static Table wrap(Identifier id, Table table, String version, Long micros) {
     if (!(table instanceof V1Table) || !ours(((V1Table) table).v1Table())) return table;
     CatalogTable entry = ((V1Table) table).v1Table();
     Map options = new HashMap(Scala.map(entry.storage().properties()));
-    return new DeltaTable(label(id), id, OpenTable.open(location(entry.location()), options, version, micros));
+    Boolean managed = Boolean.valueOf(entry.tableType().equals(CatalogTableType$.MODULE$.MANAGED()));
+    return new DeltaTable(label(id), id, OpenTable.open(location(entry.location()), options, version, micros), managed);
   }
 
   public Table loadTable(Identifier id) throws NoSuchTableException {

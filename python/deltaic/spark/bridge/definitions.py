@@ -41,7 +41,8 @@ def create(asked: dict[str, Any], _: Any) -> None:
 
     Raises:
         SchemaMismatchError: the place has a table of other columns.
-        TableNotFoundError: the location has no table, and no columns are given; or the catalog claims that it has one.
+        TableNotFoundError: the location has other files, and no columns are given; or the catalog says that there is a
+            table.
         DeltaError: as `deltaic.create`.
     """
     _check_place(asked)
@@ -59,8 +60,8 @@ def create(asked: dict[str, Any], _: Any) -> None:
     spark = session_of(None)
     settings = Settings.of(spark, "create")
     storage = settings.storage(_storage(asked["properties"]))
-    if not schema["fields"]:
-        names.check_there(path, identifiers.sql(identifiers.parts(asked["name"])[-2:]), storage)
+    if not schema["fields"] and wanted.mode == "create":
+        names.check_empty(path, identifiers.sql(identifiers.parts(asked["name"])[-2:]), storage)
     with names.location_errors(_name(asked), path, wanted.mode):
         defined = _core.create(
             path,

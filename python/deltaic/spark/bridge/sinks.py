@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql.types import NullType
+
 from deltaic.columns import GENERATION
 from deltaic.exceptions import (
     InvalidArgumentError,
@@ -17,7 +19,7 @@ from deltaic.spark.session.hadoop_files import has_file_system, without_file_sys
 from deltaic.spark.session.jvm import java_method, session_of
 from deltaic.spark.session.places import placed
 from deltaic.spark.session.settings import Settings
-from deltaic.spark.session.types import has_void
+from deltaic.spark.session.types import has
 from deltaic.spark.stream.batch import StreamBatch
 from deltaic.spark.write.options import WriteOptions
 from deltaic.table import Table
@@ -86,7 +88,7 @@ def add_batch(asked: dict[str, Any], data: Any) -> bool:
     spark = session_of({"session": data["rows"].sparkSession()})
     by = asked["partitioning"] or None
     rows = DataFrame(data["rows"], spark)
-    if has_void(rows.schema):
+    if has(rows.schema, NullType):
         raise _void(path, "a stream has a void column")
     settings = Settings.of(spark)
     batch = StreamBatch(data["batch"], asked["few"])

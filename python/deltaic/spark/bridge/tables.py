@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _core, identifiers
-from deltaic.columns import COMPARED, GENERATION
+from deltaic.columns import COMPARED, GENERATION, generation
 from deltaic.exceptions import SchemaMismatchError, TableNotFoundError
 from deltaic.identifiers import is_url
 from deltaic.spark.bridge import change_data_feed
@@ -147,14 +147,16 @@ def partitions(asked: dict[str, Any], data: Any) -> Any:
 
 
 def definition(asked: dict[str, Any]) -> str:
-    """Description (null if there is none) and clustering columns (as SQL names them) of a version, as JSON.
+    """Description (null if there is none), clustering columns (as SQL names them) and how columns are made, as JSON.
 
     Beside `describe`, because hardly anybody asks for them, and clustering columns take reading the log.
     """
     _, storage_options = split_storage(asked["options"])
     table = Table(asked["uri"], version=asked["version"], storage_options=storage_options)
     columns = [identifiers.sql(path) for path in table._core.clustering_columns()]
-    return json.dumps({"description": table.metadata.description, "clusteringColumns": columns})
+    made = {field.name: how for field in table.schema if (how := generation(field.metadata)) is not None}
+    found = {"description": table.metadata.description, "clusteringColumns": columns, "made": made}
+    return json.dumps(found)
 
 
 def rows(asked: dict[str, Any]) -> int:

@@ -150,6 +150,10 @@ def location_errors(name: list[str] | None, path: str, mode: str) -> Iterator[No
     place = {"tableId": sql(["delta", path] if name is None else name), "tableLocation": path}
     try:
         yield
+    except TableNotFoundError as error:
+        if mode != "replace":
+            raise
+        raise error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=place["tableId"]) from None
     except (InvalidArgumentError, TableAlreadyExistsError) as error:
         occupied = error.condition == _OCCUPIED
         if occupied and by_path and mode != "create_or_replace":
@@ -159,20 +163,21 @@ def location_errors(name: list[str] | None, path: str, mode: str) -> Iterator[No
         raise
 
 
-def check_there(path: str, name: str, storage: dict[str, str]) -> None:
-    """Refuses to make a table of which no columns are given.
+def check_empty(path: str, name: str, storage: dict[str, str]) -> None:
+    """Refuses a place with files of something else for a table of which no columns are given.
 
     Raises:
-        TableNotFoundError: always; its condition differs if there are files of something else.
+        TableNotFoundError: there are such files, and no table.
     """
-    message = f"no Delta table at `{path}`, and no columns are given to create {name}"
-    error = TableNotFoundError(message, path=path)
+    if is_table(path, storage):
+        return
     try:
         _core.check_place(path, storage)
     except InvalidArgumentError:
+        message = f"no Delta table at `{path}`, but other files, and no columns are given to create {name}"
         place = {"tableName": name, "path": path, "logPath": f"{path.rstrip('/')}/_delta_log"}
+        error = TableNotFoundError(message, path=path)
         raise error.named("DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG", **place) from None
-    raise error
 
 
 def upwards(path: str) -> Iterator[str]:

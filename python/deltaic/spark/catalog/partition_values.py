@@ -38,11 +38,12 @@ def partition_values(spark: Any, table: Any, spec: dict[str, str]) -> Any:
 def _wanted(facts: dict[str, Any], spec: dict[str, str]) -> dict[str, str | None]:
     columns = {column.lower(): column for column in facts["partitionColumns"]}
     if not columns:
-        raise InvalidArgumentError.of(
-            "statement", f"SHOW PARTITIONS: the table `{facts['uri']}` is not partitioned"
-        )
+        reason = f"SHOW PARTITIONS: the table `{facts['uri']}` is not partitioned"
+        error = InvalidArgumentError.of("statement", reason)
+        raise error.named("DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_TABLE", tableName=facts["uri"])
     for name in spec:
         if name.lower() not in columns:
             reason = f"SHOW PARTITIONS: `{name}` is none of the partition columns {facts['partitionColumns']}"
-            raise InvalidArgumentError.of("statement", reason)
+            error = InvalidArgumentError.of("statement", reason)
+            raise error.named("DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_COLUMN", badCols=f"[{name}]")
     return {columns[name.lower()]: None if value == NULL else value for name, value in spec.items()}

@@ -160,8 +160,8 @@ class DeltaTableBuilder(Generic[Made]):
             InvalidArgumentError: neither name nor location is given, or both, and they contradict each other; or the
                 place is not empty, and no Delta table.
             TableAlreadyExistsError: there is a table, and this is `create`.
-            TableNotFoundError: there is none, and this is `replace`, or no columns are given; or the name is that of a
-                view or of a table of another format.
+            TableNotFoundError: there is none, and this is `replace`, or the place has other files and no columns are
+                given; or the name is that of a view or of a table of another format.
             SchemaMismatchError: the location has a table of other columns.
             InvalidSchemaError, InvalidColumnChangeError, InvalidFeatureChangeError: something that a table cannot be.
             AppendOnlyError: the table to be replaced loses no rows.
@@ -244,9 +244,9 @@ class DeltaTableBuilder(Generic[Made]):
             self._define_as(self._rows, path, mode, managed=managed)
             return
         settings = Settings.of(self._spark, "create")
-        if not self._columns and not names.is_table(path, storage(self._spark, {})):
+        if not self._columns and mode in ("create", "create_if_not_exists"):
             name = f"delta.`{path}`" if self._name is None else identifiers.sql(self._name)
-            names.check_there(path, name, settings.storage(None))
+            names.check_empty(path, name, settings.storage(None))
         with names.location_errors(self._name, path, mode):
             defined = _core.create(
                 path,

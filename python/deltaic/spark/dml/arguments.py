@@ -24,27 +24,26 @@ def check_condition(given: Any) -> Any:
     return given
 
 
-def check_values(argument: str, given: Any, *, may_be_none: bool = False) -> Mapping[str, Any]:
-    """Columns and their values; with `may_be_none` the dict may be empty.
+def check_values(argument: str, given: Any, method: str = "") -> Mapping[str, Any]:
+    """Columns and their values, perhaps none; errors name the method of a merge that they are given to.
 
     Raises:
-        InvalidArgumentError: there are none.
+        InvalidArgumentError: they are None.
         TypeError: they are no dict, or in it is something else than SQL text and Columns by name.
     """
+    shown = f"'{argument}' in {method}" if method else f"'{argument}'"
     if given is None:
-        raise _missing(f"'{argument}' cannot be None", argument)
+        raise _missing(f"{shown} cannot be None", argument)
     if not isinstance(given, dict):
-        raise TypeError(f"'{argument}' must be a dict, found to be {type(given)}")
+        raise TypeError(f"{shown} must be a dict, found to be {type(given)}")
     for name, value in given.items():
         if not isinstance(name, str):
-            message = f"Keys of dict in '{argument}' must contain only strings with column names"
+            message = f"Keys of dict in {shown} must contain only strings with column names"
             raise TypeError(f"{message}, found '{name}' of type '{type(name)}'")
         if not isinstance(value, str | Column):
-            message = f"Values of dict in '{argument}' must contain only Spark SQL Columns or strings"
+            message = f"Values of dict in {shown} must contain only Spark SQL Columns or strings"
             message = f"{message} (expressions in SQL syntax) as values"
             raise TypeError(f"{message}, found '{value}' of type '{type(value)}'")
-    if not given and not may_be_none:
-        raise InvalidArgumentError.of(argument, "nothing is set: give columns and their values")
     return given
 
 

@@ -320,7 +320,7 @@ def update_of(op: Operation, clause: Clause, source: Source) -> Assignments:
     """What an update sets."""
     given = star_values(op, clause, source) if clause.is_star else clause.values or {}
     new_columns = clause.when != NOT_MATCHED_BY_SOURCE
-    return Assignments(op, given, clause="UPDATE", may_be_none=True, new_columns=new_columns)
+    return Assignments(op, given, clause="UPDATE", new_columns=new_columns)
 
 
 def insert_of(op: Operation, clause: Clause, source: Source) -> Assignments:

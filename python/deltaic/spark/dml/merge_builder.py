@@ -34,7 +34,8 @@ class DeltaMergeBuilder:
 
     `DeltaTable.merge` begins one. Each method returns a new builder with one clause more. Of the clauses of a kind,
     the first whose condition is true is followed, and only the last may lack a condition. A row for which no clause
-    is followed stays as it is, or is not inserted.
+    is followed stays as it is, or is not inserted. An update that sets nothing keeps the rows for which its condition
+    is true from the clauses after it; without a condition it is none.
 
     Clauses for matches see the columns of both sides, those for rows of the source without a match (`whenNotMatched…`)
     the source's, and those for rows of the table without a match (`whenNotMatchedBySource…`) the table's. Values and
@@ -72,7 +73,7 @@ class DeltaMergeBuilder:
         set: Mapping[str, str | Column] | None = None,  # noqa: A002 (the name of delta-spark)
     ) -> DeltaMergeBuilder:
         """Sets columns, or fields of structs, of a row of the table that matches."""
-        return self._with(MATCHED, UPDATE, condition, check_values("set", set, may_be_none=True))
+        return self._with(MATCHED, UPDATE, condition, check_values("set", set, "whenMatchedUpdate"))
 
     def whenMatchedUpdateAll(  # noqa: N802 (the name of delta-spark)
         self, condition: str | Column | None = None
@@ -92,7 +93,8 @@ class DeltaMergeBuilder:
         values: Mapping[str, str | Column] | None = None,
     ) -> DeltaMergeBuilder:
         """Inserts a row for one of the source that matches none; columns without a value are filled as by an INSERT."""
-        return self._with(NOT_MATCHED, INSERT, condition, check_values("values", values))
+        given = check_values("values", values, "whenNotMatchedInsert")
+        return self._with(NOT_MATCHED, INSERT, condition, given)
 
     def whenNotMatchedInsertAll(  # noqa: N802 (the name of delta-spark)
         self, condition: str | Column | None = None
@@ -106,7 +108,7 @@ class DeltaMergeBuilder:
         set: Mapping[str, str | Column] | None = None,  # noqa: A002 (the name of delta-spark)
     ) -> DeltaMergeBuilder:
         """Sets columns, or fields of structs, of a row of the table that no row of the source matches."""
-        given = check_values("set", set)
+        given = check_values("set", set, "whenNotMatchedBySourceUpdate")
         return self._with(NOT_MATCHED_BY_SOURCE, UPDATE, condition, given)
 
     def whenNotMatchedBySourceDelete(  # noqa: N802 (the name of delta-spark)
@@ -142,5 +144,8 @@ class DeltaMergeBuilder:
         self, when: str, action: str, condition: Any, values: Mapping[str, Any] | None = None
     ) -> DeltaMergeBuilder:
         check_condition(condition)
+        if action == UPDATE and values is not None and not values and condition is None:
+            # every row would stay as it is: no clause, as in delta-spark
+            return self
         clauses = (*self._clauses, Clause(when, action, condition, values))
         return DeltaMergeBuilder(self._ref, self._source, self._condition, clauses, evolves=self._evolves)

@@ -45,7 +45,7 @@ def update(ref: TableRef, assigned: Assigned, condition: Any = None) -> dict[str
         if op.is_done():
             return {}
         op.dml.check_removable()
-        assignments = Assignments(op, assigned, may_be_none=True)
+        assignments = Assignments(op, assigned)
         by_vectors = bool(op.dml.uses_vectors)
         check_values(op, op.rows(), assignments.values())
         check_deterministic(op, "true" if condition is None else condition, assignments.values())

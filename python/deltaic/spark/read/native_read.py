@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 
 from deltaic.identifiers import quoted
 from deltaic.spark.session.kind import functions
-from deltaic.spark.session.types import has_void
+from deltaic.spark.session.types import has
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def native_read(spark: Any, scan: Any, *, located: bool = False) -> Any:
     stored = StructType.fromJson(json.loads(scan.stored_schema))
     # files have no void columns; what is void within others only the core reads
     stored = StructType([f for f in stored.fields if not isinstance(f.dataType, NullType)])
-    if any(has_void(f.dataType) for f in stored.fields):
+    if any(has(f.dataType, NullType) for f in stored.fields):
         return None
     partitions = [c["name"] for c in columns if c["partition"]]
     deleted = files.column("deleted").null_count < len(files)

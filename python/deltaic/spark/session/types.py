@@ -9,7 +9,6 @@ from pyspark.sql.types import (
     DataType,
     DateType,
     MapType,
-    NullType,
     NumericType,
     StringType,
     StructType,
@@ -35,12 +34,12 @@ def _arrow_takes(kind: DataType) -> bool:
     return isinstance(kind, _FLAT)
 
 
-def has_void(kind: DataType) -> bool:
-    """Whether a type is void, which has only nulls, or contains it."""
+def has(kind: DataType, wanted: type[DataType]) -> bool:
+    """Whether a type is of a class, or contains one that is."""
     if isinstance(kind, StructType):
-        return any(has_void(field.dataType) for field in kind.fields)
+        return any(has(field.dataType, wanted) for field in kind.fields)
     if isinstance(kind, ArrayType):
-        return has_void(kind.elementType)
+        return has(kind.elementType, wanted)
     if isinstance(kind, MapType):
-        return has_void(kind.keyType) or has_void(kind.valueType)
-    return isinstance(kind, NullType)
+        return has(kind.keyType, wanted) or has(kind.valueType, wanted)
+    return isinstance(kind, wanted)

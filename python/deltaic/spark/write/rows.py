@@ -5,12 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql.types import VariantType
+
 from deltaic.exceptions import DeltaError, InvalidArgumentError
 from deltaic.identifiers import quoted
 from deltaic.spark.session import python_workers
 from deltaic.spark.session.hadoop_files import has_file_system, without_file_system
 from deltaic.spark.session.kind import functions, is_connect, is_local
-from deltaic.spark.session.types import arrow_takes
+from deltaic.spark.session.types import arrow_takes, has
 from deltaic.spark.write.routes import arrow, direct, driver
 from deltaic.spark.write.row_errors import raise_known
 from deltaic.spark.write.row_rules import RowRules, table_rows, task_count
@@ -131,7 +133,8 @@ def _route(df: Any, plan: Any, at_most: int | None) -> str:
     """The route by plan and size: rows that are known to be few are not worth a job."""
     if is_connect(df):
         # the server plans; the client knows only that a frame is its own local data
-        return "driver" if type(getattr(df, "_plan", None)).__name__ == "LocalRelation" else "arrow"
+        here = type(getattr(df, "_plan", None)).__name__ == "LocalRelation"
+        return "driver" if here and not has(df.schema, VariantType) else "arrow"
     by_spark = plan.direct and has_file_system(df.sparkSession, plan.root)
     if driver.small(df, at_most) and not (plan.unfollowed and by_spark):
         return "driver"

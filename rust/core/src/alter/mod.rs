@@ -28,6 +28,7 @@
 mod add_column;
 mod change_column;
 pub mod clustering;
+mod collations;
 mod column_mapping;
 pub(crate) mod constraints;
 mod defaults;

@@ -5,8 +5,8 @@ use super::identity::Identity;
 use super::names::{check_names, check_partition_columns};
 use super::paths::same;
 use super::{
-    Definition, clustering, column_mapping, defaults, generated, iceberg_compat, identity, row_tracking,
-    stats_list, widen,
+    Definition, clustering, collations, column_mapping, defaults, generated, iceberg_compat, identity,
+    row_tracking, stats_list, widen,
 };
 use crate::actions::{Metadata, Protocol};
 use crate::error::{Error, Result, condition};
@@ -56,6 +56,7 @@ pub(super) fn check(old: Option<&Definition>, new: &Definition, change: Change) 
         check_partitioning(new)?;
         check_feed(old, new)?;
     }
+    collations::check(old, new)?;
     column_mapping::check(new)?;
     check_type_changes(&new.metadata.id, &new.schema)?;
     generated::check(&new.schema)?;

@@ -167,7 +167,8 @@ fn properties(schema: &SchemaRef, compression: Compression) -> WriterProperties 
         let column = ColumnPath::new(path.clone());
         match parts.as_slice() {
             // nearly every value is another one
-            ["add", "stats_parsed", "minValues" | "maxValues", ..] => {
+            ["add", "stats_parsed", "numRecords"]
+            | ["add", "stats_parsed", "minValues" | "maxValues", ..] => {
                 builder = builder
                     .set_column_dictionary_enabled(column.clone(), false)
                     .set_column_statistics_enabled(column, EnabledStatistics::Page);
@@ -175,7 +176,9 @@ fn properties(schema: &SchemaRef, compression: Compression) -> WriterProperties 
             ["add", "partitionValues_parsed" | "stats_parsed", ..] => {
                 builder = builder.set_column_statistics_enabled(column, EnabledStatistics::Page);
             }
-            ["add" | "remove", "path"] => builder = builder.set_column_dictionary_enabled(column, false),
+            ["add" | "remove", "path" | "size" | "modificationTime"] => {
+                builder = builder.set_column_dictionary_enabled(column, false);
+            }
             ["add", "stats"] => {
                 builder = builder
                     .set_column_dictionary_enabled(column.clone(), false)

@@ -23,7 +23,7 @@ use super::spark_schema::{schema_json, unprinted_defaults};
 use crate::actions::{Add, DeletionVectorDescriptor, FilePath, ObjectPath, Protocol};
 use crate::alter::generated::expression;
 use crate::deletion_vector::{DeletionVector, Shared as SharedVectors};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::features::TableFeature;
 use crate::predicate::Predicate;
 use crate::properties::{FEATURE_PREFIX, TableProperty};
@@ -148,6 +148,20 @@ pub fn row_tracking(snapshot: &Snapshot) -> Value {
 /// A table that does not name the columns can be read, without row ids.
 fn tracked(snapshot: &Snapshot) -> Option<RowIds> {
     RowIds::of(snapshot.metadata()).ok().flatten()
+}
+
+/// Refuses to read the rows of a table that has no columns yet.
+///
+/// # Errors
+/// [`Error::InvalidSchema`].
+pub fn check_has_columns(snapshot: &Snapshot) -> Result<()> {
+    if !snapshot.schema().fields.is_empty() {
+        return Ok(());
+    }
+    let path = snapshot.location().root();
+    let reason = format!("`{path}` has no columns yet: add columns, or write rows with `mergeSchema`");
+    let table = [("tableName", format!("`delta`.`{path}`"))];
+    Err(Error::InvalidSchema { reason }.named(&condition::READ_TABLE_WITHOUT_COLUMNS, table))
 }
 
 /// Bytes of all files of the snapshot.

@@ -14,7 +14,7 @@ use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::sums::SaturatingSum;
 use crate::txn::{Operation, Transaction};
-use crate::write::{WriteOptions, new_table};
+use crate::write::{WriteOptions, check_has_columns, new_table};
 
 /// Files whose footers are in memory at once.
 const CHUNK: usize = 256;
@@ -207,6 +207,7 @@ fn table_of(
     partitions: &StructType,
     options: &ConvertOptions,
 ) -> Result<(Protocol, Metadata)> {
+    check_has_columns(schema)?;
     let (protocol, metadata) = new_table(
         schema,
         &WriteOptions {

@@ -1,7 +1,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{ArrayType, DataType, MapType, StructField, StructType};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 
 impl StructType {
     /// Reads the `schemaString` of a table.
@@ -116,7 +116,11 @@ fn struct_from(value: &Value, at: &mut Vec<String>) -> Result<StructType> {
 
 fn type_from(value: &Value, at: &mut Vec<String>) -> Result<DataType> {
     if let Some(name) = value.as_str() {
-        return primitive_from(name).ok_or_else(|| invalid(at, &format!("type `{name}` is not supported")));
+        return primitive_from(name).ok_or_else(|| {
+            let types = [("dataTypeList", format!("[{}: {name}]", at.join(".")))];
+            invalid(at, &format!("type `{name}` is not supported"))
+                .named(&condition::UNSUPPORTED_DATA_TYPES, types)
+        });
     }
     let mut part = |key: &str, name: &str| {
         at.push(name.to_owned());

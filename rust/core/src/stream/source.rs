@@ -8,7 +8,7 @@ use super::schema_changes::ReadSchema;
 use super::tracking::Tracker;
 use super::walk::Known;
 use crate::actions::Add;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::ColumnMappingMode;
 use crate::snapshot::{At, Snapshot, Verify};
 use crate::store::{Location, StorageOptions};
@@ -76,7 +76,7 @@ impl Source {
         };
         if snapshot.schema().fields.is_empty() {
             let reason = format!("`{}` has no columns yet: a stream cannot begin", location.root());
-            return Err(Error::InvalidSchema { reason });
+            return Err(Error::InvalidSchema { reason }.of_condition(&condition::SCHEMA_NOT_SET));
         }
         let (metadata, schema) = (table.metadata().clone(), table.schema().as_ref().clone());
         let refuses_wider = options.tracking.widening_needs_a_log();

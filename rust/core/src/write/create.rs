@@ -10,7 +10,7 @@ use super::rules::condition_of;
 use crate::actions::{Format, Metadata, Protocol};
 use crate::alter::constraints::taken_out;
 use crate::alter::{Asked, Change, Definition, check_partition_columns, finalize, generated, properties};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::properties::TableProperty;
 use crate::schema::{StructType, as_nullable};
 
@@ -27,6 +27,18 @@ pub(crate) fn new_table(schema: &StructType, options: &WriteOptions) -> Result<(
     Ok((table.protocol, table.metadata))
 }
 
+/// Refuses to make a table of rows that have no columns. One without rows may get its columns later.
+///
+/// # Errors
+/// [`Error::InvalidSchema`].
+pub(crate) fn check_has_columns(rows: &StructType) -> Result<()> {
+    if !rows.fields.is_empty() {
+        return Ok(());
+    }
+    let error = Error::InvalidSchema { reason: "the rows of a new table have no columns".into() };
+    Err(error.of_condition(&condition::EMPTY_DATA))
+}
+
 /// What a new table is to be, before it gets its protocol, and what the properties ask of that.
 ///
 /// # Errors
@@ -38,9 +50,6 @@ pub(super) fn wanted(schema: &StructType, options: &WriteOptions) -> Result<(Def
     for (key, (name, expression)) in constraints {
         condition_of(&name, &expression, schema)?;
         configuration.insert(key, expression);
-    }
-    if schema.fields.is_empty() {
-        return Err(Error::InvalidSchema { reason: "there are no columns".into() });
     }
     generated::check_new(schema)?;
     let metadata = Metadata {

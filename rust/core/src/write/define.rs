@@ -99,8 +99,9 @@ pub struct Defined {
 }
 
 /// Makes a table without rows, or gives the existing one a new id, schema, partitioning, clustering and properties and
-/// removes its rows: in one commit, or nothing. The versions before it stay readable, and the table keeps its features,
-/// because they need them. A replacement that loses a race is retried on the newest version.
+/// removes its rows: in one commit, or nothing. A new table may begin without columns; rows and changes of its definition
+/// give it some. The versions before a replacement stay readable, and the table keeps its features, because they need them.
+/// A replacement that loses a race is retried on the newest version.
 ///
 /// # Errors
 /// All before anything is written: by mode, as [`DefineMode`] says; [`Error::InvalidArgument`] for a place with other files;
@@ -124,6 +125,13 @@ fn attempt(location: &Location, spec: &TableSpec, mode: DefineMode, budget: Dura
         }
         (Ok(table), DefineMode::CreateIfNotExists) => {
             Ok(Defined { version: table.version(), ..Default::default() })
+        }
+        (Ok(_) | Err(Error::TableNotFound { .. }), DefineMode::CreateOrReplace)
+        | (Ok(_), DefineMode::Replace)
+            if spec.schema.fields.is_empty() =>
+        {
+            let reason = format!("no columns are given to replace the table `{path}`");
+            Err(Error::InvalidSchema { reason }.of_condition(&condition::SCHEMA_NOT_PROVIDED))
         }
         (Ok(table), mode) => replace(&table, spec, mode, budget),
         (Err(Error::TableNotFound { .. }), DefineMode::Create) => make(location, spec, mode, budget),

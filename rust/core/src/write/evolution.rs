@@ -4,7 +4,7 @@ use super::definition::definition;
 use super::mode::{WriteMode, WriteOptions};
 use crate::actions::{DomainMetadata, Metadata, Protocol};
 use crate::alter::{cluster_by, merge_schema, overwrite_schema};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::{StructType, as_nullable};
 use crate::snapshot::Snapshot;
 
@@ -26,6 +26,11 @@ pub(super) fn evolved(
                 argument: "overwriteSchema".into(),
                 reason: "needs an overwrite of the whole table, not of some partitions".into(),
             });
+        }
+        if data.fields.is_empty() {
+            let error =
+                Error::InvalidSchema { reason: "no columns would be left: the rows have none".into() };
+            return Err(error.of_condition(&condition::CANNOT_WRITE_EMPTY_SCHEMA_TABLE_NO_COLUMNS));
         }
         let data = if options.all_nullable { as_nullable(data) } else { data.clone() };
         let table = definition(snapshot)?;

@@ -48,7 +48,7 @@ pub(crate) use compaction_rules::{Compactions, LeftCompaction};
 pub(crate) use condition_pruning::predicate as implied;
 pub(crate) use conform::{conform_batch, physical_schema};
 pub(crate) use copy::rows_of;
-pub(crate) use create::{new_table, with_defaults};
+pub(crate) use create::{check_has_columns, new_table, with_defaults};
 pub(crate) use curve::Curve;
 pub use define::{DefineMode, Defined, TableSpec, define_table};
 pub(crate) use definition::definition;

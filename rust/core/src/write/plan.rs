@@ -7,7 +7,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use super::assign::{check_assignable, check_partitions_given};
 use super::compaction_rules::{CompactionRules, Compactions};
 use super::conform::physical_schema;
-use super::create::new_table;
+use super::create::{check_has_columns, new_table};
 use super::define::{DefineMode, TableSpec, made, replaced};
 use super::evolution::{check_no_definition, evolved};
 use super::file_settings::FileSettings;
@@ -100,6 +100,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
         Ok(snapshot) => snapshot,
         Err(Error::TableNotFound { .. }) => {
             check_no_definition(options, "create a table")?;
+            check_has_columns(data)?;
             let (protocol, metadata, domain) = match &options.defines {
                 Some(Defines { mode: DefineMode::Replace, .. }) => {
                     return Err(Error::TableNotFound { path: location.root().to_string() });
@@ -144,6 +145,7 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
         return plan(location, target, protocol, metadata, options);
     }
     if let Some(defines) = &options.defines {
+        check_has_columns(data)?;
         let (new, domain) = replaced(&snapshot, &TableSpec::of(data.clone(), options, defines))?;
         let mut plan = plan(location, target, new.protocol, new.metadata, options)?;
         plan.domains.extend(domain);
@@ -151,6 +153,9 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
         plan.check_storable()?;
         plan.snapshot = Some(snapshot);
         return Ok(plan);
+    }
+    if data.fields.is_empty() && !options.replaces_schema() {
+        return Err(Error::InvalidSchema { reason: "the rows have no columns".into() });
     }
     let (protocol, metadata, unclustered) = evolved(&snapshot, data, options)?;
     let mut plan = plan(location, target, protocol, metadata, options)?;

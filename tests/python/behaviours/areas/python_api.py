@@ -6,9 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from playing import FEED, Area
+from playing import FEED, Area, condition_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playing import Player
 
 AREA = Area("python_api")
@@ -243,3 +245,33 @@ def constants_that_are_cast_where_rows_are_replaced(p: Player) -> None:
         lambda: p.write("SELECT 3 AS a, DATE '2024-01-03' AS d", mode="overwrite", replaceWhere="a > 2.5"),
     )
     p.rows()
+
+
+SETTING_NOTHING: dict[str, Callable[[Any], Any]] = {
+    "an update before an insert": lambda m: m.whenMatchedUpdate(set={}).whenNotMatchedInsertAll(),
+    "an update before a delete": lambda m: m.whenMatchedUpdate(set={}).whenMatchedDelete(),
+    "an update alone": lambda m: m.whenMatchedUpdate(set={}),
+    "an update with a condition": lambda m: m.whenMatchedUpdate("s.id = 2", {}).whenMatchedUpdateAll(),
+    "an insert": lambda m: m.whenNotMatchedInsert(values={}),
+    "an insert with a condition": lambda m: m.whenNotMatchedInsert("s.id = 4", {}).whenNotMatchedInsertAll(),
+    "by source": lambda m: m.whenNotMatchedBySourceUpdate(set={}).whenMatchedDelete(),
+    "by source with a condition": lambda m: m.whenNotMatchedBySourceUpdate(
+        "t.id = 0", {}
+    ).whenNotMatchedBySourceDelete(),
+    "None": lambda m: m.whenMatchedUpdate(),
+    "None for new rows": lambda m: m.whenNotMatchedInsert("s.id = 4"),
+    "None by source": lambda m: m.whenNotMatchedBySourceUpdate("t.id = 0"),
+    "a number": lambda m: m.whenNotMatchedInsert(values={"v": 5}),
+}
+
+
+@AREA.grid(SETTING_NOTHING, "CREATE TABLE {t} USING delta AS SELECT id, 'old' AS v FROM range(4)")
+def merges_that_set_nothing(p: Player, clauses: Callable[[Any], Any]) -> None:
+    source = p.sql("SELECT id, 'new' AS v FROM range(2, 6)").alias("s")
+    try:
+        clauses(p.table().alias("t").merge(source, "s.id = t.id")).execute()
+    except Exception as error:  # noqa: BLE001 the error is the answer
+        p.tell(condition_of(error) or str(error))
+    p.rows()
+    metrics = p.sql("DESCRIBE HISTORY {t} LIMIT 1").first().operationMetrics
+    p.tell({name: metrics.get(f"numTargetRows{name}") for name in ("Updated", "Inserted", "Deleted")})

@@ -176,13 +176,155 @@ def an_overwrite_with_a_type_that_does_not_fit(p: Player) -> None:
     stored(p, NOT_FITTED, "'2' AS id, 1D AS x", "2L AS id, true AS x", "2L AS id, array(1D) AS x")
 
 
-@AREA.situation(differs="a table gets its columns when it is made", long=True)
+@AREA.situation()
 def a_table_without_columns(p: Player) -> None:
     p.attempt("CREATE TABLE {t} USING delta")
     p.attempt("INSERT INTO {t} VALUES (1)", "UPDATE {t} SET id = 1", "DELETE FROM {t}", "OPTIMIZE {t}")
-    p.answers("SELECT * FROM {t}")
+    p.attempt("SELECT * FROM {t}", "SELECT count(*) FROM {t}", "SELECT 1 FROM {t}", "TRUNCATE TABLE {t}")
+    p.attempt(lambda: p.table().toDF().count(), lambda: p.stream(), "DESCRIBE {t}", "SHOW COLUMNS IN {t}")
     p.attempt(lambda: p.write("SELECT 1L AS id"), "ALTER TABLE {t} ADD COLUMN id BIGINT")
     p.answers("SELECT * FROM {t}")
+
+
+MERGE = "INTO {t} t USING (SELECT 1 AS id, 'a' AS b) s ON false WHEN NOT MATCHED THEN INSERT *"
+FIRST_COLUMNS: dict[str, Callable[[Player], Any] | str] = {
+    "ADD COLUMNS": "ALTER TABLE {t} ADD COLUMNS (id INT, b STRING)",
+    "merge, evolving": f"MERGE WITH SCHEMA EVOLUTION {MERGE}",
+    "merge": f"MERGE {MERGE}",
+    "append": lambda p: p.write("SELECT 1 AS id"),
+    "append, mergeSchema": lambda p: p.write("SELECT 1 AS id", mergeSchema="true"),
+    "overwrite": lambda p: p.write("SELECT 1 AS id", mode="overwrite"),
+    "overwrite, overwriteSchema": lambda p: p.write(
+        "SELECT 1 AS id", mode="overwrite", overwriteSchema="true"
+    ),
+    "INSERT": "INSERT INTO {t} SELECT 1 AS id",
+    "replaced by rows": "CREATE OR REPLACE TABLE {t} USING delta AS SELECT 1 AS id",
+}
+
+
+@AREA.grid(FIRST_COLUMNS, "CREATE TABLE {t} USING delta TBLPROPERTIES ('k' = 'v')")
+def columns_that_come_later(p: Player, given: Callable[[Player], Any] | str) -> None:
+    p.attempt(given if isinstance(given, str) else lambda: given(p))
+    p.attempt("SELECT * FROM {t}")
+    p.schema()
+
+
+@AREA.situation(differs="a table without columns is replaced as any other", long=True)
+def a_replacement_that_has_columns(p: Player) -> None:
+    p.sql("CREATE TABLE {t} USING delta")
+    p.attempt("CREATE OR REPLACE TABLE {t} (id INT) USING delta")
+    p.schema()
+
+
+@AREA.situation(long=True)
+def a_name_without_columns(p: Player) -> None:
+    """By each of the ways to make a table."""
+    builders = (p.tables.create, p.tables.createIfNotExists, p.tables.createOrReplace, p.tables.replace)
+    for builder in builders:
+        p.attempt(lambda builder=builder: builder(p.spark).location(f"{p.at}/{builder.__name__}").execute())
+    for builder in builders:
+        p.attempt(lambda builder=builder: builder(p.spark).tableName(p.name).execute())
+    p.attempt("CREATE TABLE IF NOT EXISTS {name} USING delta", "REPLACE TABLE {name} USING delta")
+    p.attempt("CREATE TABLE {name} USING delta", "CREATE OR REPLACE TABLE {u} USING delta")
+    p.attempt("CREATE TABLE {t} USING delta PARTITIONED BY (id)")
+    p.attempt("CREATE TABLE {t} USING delta LOCATION '{at}/elsewhere'")
+
+
+@AREA.situation(long=True)
+def rows_without_columns(p: Player) -> None:
+    none = p.spark.range(1).select()
+    p.attempt(lambda: p.write(none), lambda: none.write.format("delta").saveAsTable(p.name))
+    p.attempt(lambda: none.writeTo(p.name).using("delta").create())
+    p.sql("CREATE TABLE {t} (id INT) USING delta", "INSERT INTO {t} VALUES (7)")
+    p.attempt(lambda: p.write(none, mode="overwrite", overwriteSchema="true"))
+    p.rows()
+
+
+@AREA.situation(long=True)
+def rows_without_columns_for_a_table(p: Player) -> None:
+    none = p.spark.range(1).select()
+    p.sql("CREATE TABLE {t} (id INT) USING delta", "INSERT INTO {t} VALUES (7)")
+    p.attempt(lambda: p.write(none), lambda: p.write(none, mergeSchema="true"))
+    p.rows()
+    p.attempt(lambda: p.write(none, mode="overwrite"))
+    p.rows()
+
+
+# -- types that the protocol does not have
+
+COLLATED = "s STRING COLLATE UTF8_LCASE"
+UNSUPPORTED: dict[str, Callable[[Player], Any] | str] = {
+    "CREATE": f"CREATE TABLE {{u}} ({COLLATED}) USING delta",
+    "CREATE, nested": f"CREATE TABLE {{u}} (a ARRAY<STRUCT<{COLLATED.replace(' ', ': ', 1)}>>) USING delta",
+    "CREATE, interval": "CREATE TABLE {u} (i INTERVAL DAY TO SECOND) USING delta",
+    "AS SELECT": "CREATE TABLE {u} USING delta AS SELECT 'a' COLLATE UTF8_LCASE AS s",
+    "ADD COLUMN": f"ALTER TABLE {{t}} ADD COLUMN {COLLATED}",
+    "ADD COLUMN, interval": "ALTER TABLE {t} ADD COLUMN i INTERVAL YEAR TO MONTH",
+    "save": lambda p: p.write("SELECT 'a' COLLATE UTF8_LCASE AS s", path=f"{p.at}/u"),
+    "mergeSchema": lambda p: p.write("SELECT 'a' COLLATE UTF8_LCASE AS s", mergeSchema="true"),
+    "INSERT": "INSERT INTO {t} SELECT 'a' COLLATE UTF8_LCASE AS t",
+}
+
+
+@AREA.grid(UNSUPPORTED, "CREATE TABLE {t} (t STRING) USING delta")
+def columns_of_unsupported_types(p: Player, given: Callable[[Player], Any] | str) -> None:
+    p.attempt(given if isinstance(given, str) else lambda: given(p))
+    p.schema()
+    p.rows()
+
+
+@AREA.situation(differs="text is stored as text, as by INSERT", long=True)
+def collated_rows_of_a_frame(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (t STRING) USING delta")
+    p.attempt(lambda: p.write("SELECT 'a' COLLATE UTF8_LCASE AS t"))
+    p.rows()
+
+
+# -- variants, among which are nulls
+
+LITERALS = "SELECT 1 AS id, parse_json('{\"a\": 1}') AS v UNION ALL SELECT 2, NULL"
+ROWS_OF_VARIANTS: dict[str, Callable[[Player], Any] | str] = {
+    "INSERT": f"INSERT INTO {{t}} {LITERALS}",
+    "VALUES": "INSERT INTO {t} VALUES (1, NULL), (2, parse_json('[1]'))",
+    "nulls alone": "INSERT INTO {t} VALUES (1, NULL)",
+    "append": lambda p: p.write(LITERALS),
+    "some tasks": lambda p: p.write(
+        p.spark.range(100).selectExpr("CAST(id AS INT) AS id", "IF(id % 2 = 0, parse_json('1'), NULL) AS v")
+    ),
+    "UPDATE": "UPDATE {t} SET v = NULL WHERE id = 7",
+    "MERGE": f"MERGE INTO {{t}} t USING ({LITERALS}) s ON t.id = s.id + 5 WHEN MATCHED THEN UPDATE SET v = s.v"
+    " WHEN NOT MATCHED THEN INSERT *",
+}
+
+
+@AREA.grid(
+    ROWS_OF_VARIANTS,
+    "CREATE TABLE {t} (id INT, v VARIANT) USING delta",
+    "INSERT INTO {t} SELECT 7, parse_json('{}')",
+)
+def nulls_among_variants(p: Player, given: Callable[[Player], Any] | str) -> None:
+    p.attempt(given if isinstance(given, str) else lambda: given(p))
+    p.rows("SELECT id, to_json(v) AS v FROM {t}")
+
+
+# -- what statements show
+
+
+@AREA.situation(long=True)
+def what_the_catalog_says_of_a_place(p: Player) -> None:
+    """Whether the files are its own, by DESCRIBE."""
+    for place in p.each(("", "LOCATION '{at}/there'")):
+        p.sql(f"CREATE TABLE {{name}} (id INT) USING delta {place}")
+        described = p.sql("DESCRIBE EXTENDED {name}").collect()
+        p.tell([list(r)[:2] for r in described if r[0] in ("Type", "Is_managed_location")])
+        p.sql("DROP TABLE {name}")
+
+
+@AREA.situation(long=True)
+def partitions_that_are_not_there(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (id INT, k STRING) USING delta")
+    p.sql("CREATE TABLE {u} (id INT, k STRING) USING delta PARTITIONED BY (k)")
+    p.attempt("SHOW PARTITIONS {t}", "SHOW PARTITIONS {u} PARTITION (id = 1)")
 
 
 TWICE = {

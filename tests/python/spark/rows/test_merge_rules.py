@@ -99,7 +99,7 @@ def test_clauses_have_an_order(spark: Any, tmp_path: Path) -> None:
     for case in cases:
         with pytest.raises(exceptions.InvalidArgumentError):
             case.execute()
-    with pytest.raises(exceptions.InvalidArgumentError, match="'set' cannot be None"):
+    with pytest.raises(exceptions.InvalidArgumentError, match="'set' in whenMatchedUpdate cannot be None"):
         merge.whenMatchedUpdate(set=None)
     with pytest.raises(
         exceptions.InvalidArgumentError, match="whenMatchedUpdateAll: the source has no column `p`"

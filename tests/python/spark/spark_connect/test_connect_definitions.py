@@ -13,6 +13,7 @@ from deltaic.exceptions import (
     DeltaError,
     InvalidArgumentError,
     InvalidColumnChangeError,
+    InvalidSchemaError,
     SchemaMismatchError,
     TableAlreadyExistsError,
     TableNotFoundError,
@@ -102,7 +103,7 @@ REFUSED: dict[str, tuple[str, type[Exception]]] = {
     "a place without a table": ("REPLACE TABLE delta.`{none}` (a INT)", TableNotFoundError),
     "a default of a column": ("CREATE TABLE delta.`{none}` (a INT, b INT DEFAULT a)", AnalysisException),
     "another default of a column": ("ALTER TABLE {t} ALTER COLUMN id SET DEFAULT id + 1", AnalysisException),
-    "no columns": ("CREATE TABLE delta.`{none}`", TableNotFoundError),
+    "no columns": ("CREATE OR REPLACE TABLE delta.`{none}`", InvalidSchemaError),
     "a column that is no type": ("ALTER TABLE {t} ADD COLUMN a BIGNT", InvalidArgumentError),
     "SET NOT NULL": ("ALTER TABLE {t} ALTER COLUMN id SET NOT NULL", UnsupportedError),
     "columns added and dropped at once": (

@@ -58,8 +58,10 @@ def _written(table: Any, plan: Any, folder: str) -> list[str]:
 def rows(df: Any) -> Any:
     """The rows of a small DataFrame as an Arrow table."""
     df = _with_nullable_fields(df)
-    here = None if is_connect(df) else rows_here(df)
-    return df.toArrow() if here is None else here
+    if is_connect(df):
+        return df.toArrow()
+    # `toArrow` of PySpark refuses nulls among variants
+    return _table(java_method(df.sparkSession, "SmallRows", "all")(df._jdf, _HELD_ROWS))
 
 
 def rows_here(df: Any) -> Any:
