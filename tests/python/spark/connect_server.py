@@ -1,4 +1,4 @@
-"""A Spark Connect server for the tests."""
+"""Servers of Spark for the tests: of Spark Connect, and of Thrift."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyspark
 import small_session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 @contextmanager
@@ -31,31 +31,64 @@ def connect_server(
     It runs its tasks where the master says, and has `more` settings than usual. Its folder has all that it says, in
     `log`. With a program of PySpark, that is the server, by a plugin.
     """
+    port = _free_port()
+    settings = {"spark.connect.grpc.binding.port": str(port), **(more or {})}
+    what = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+    if program is not None:
+        what = ["--conf", "spark.plugins=org.apache.spark.sql.connect.SparkConnectPlugin", str(program)]
+    with _running(what, settings, port, folder, paths, master):
+        yield f"sc://127.0.0.1:{port}"
+
+
+@contextmanager
+def thrift_server(folder: Path, *paths: str, more: Mapping[str, str]) -> Iterator[str]:
+    """The URL by which JDBC reaches a Thrift server of Spark, as `connect_server`; its metastore is in its folder."""
+    port = _free_port()
+    settings = {
+        "spark.hadoop.hive.server2.thrift.port": str(port),
+        "spark.hadoop.hive.server2.thrift.bind.host": "127.0.0.1",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={folder}/metastore;create=true",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        **more,
+    }
+    what = ["--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "spark-internal"]
+    with _running(what, settings, port, folder, paths, "local[2]"):
+        yield f"jdbc:hive2://127.0.0.1:{port}"
+
+
+def _free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+@contextmanager
+def _running(
+    what: Sequence[str],
+    given: Mapping[str, str],
+    port: int,
+    folder: Path,
+    paths: Sequence[str],
+    master: str,
+) -> Iterator[None]:
     from deltaic.spark.java import ensure_java
 
     ensure_java()
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = int(s.getsockname()[1])
     home = Path(pyspark.__file__).parent
     python_path = os.pathsep.join([*paths, *filter(None, sys.path)])
     settings = {
         **small_session.small(),
-        "spark.connect.grpc.binding.port": port,
         "spark.log.level": "OFF",
         # of a cluster
         "spark.executor.cores": 1,
         "spark.executor.memory": "1g",
         "spark.executorEnv.PYTHONPATH": python_path,
-        **(more or {}),
+        **given,
     }
     command = [str(home / "bin" / "spark-submit"), "--master", master]
     for name, value in settings.items():
         command += ["--conf", f"{name}={value}"]
-    if program is None:
-        command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
-    else:
-        command += ["--conf", "spark.plugins=org.apache.spark.sql.connect.SparkConnectPlugin", str(program)]
+    command += what
     environment = {
         **os.environ,
         "SPARK_HOME": str(home),
@@ -76,7 +109,7 @@ def connect_server(
                 assert server.poll() is None, (folder / "log").read_text()
                 assert time.monotonic() < deadline, (folder / "log").read_text()
                 time.sleep(0.2)
-        yield f"sc://127.0.0.1:{port}"
+        yield
     finally:
         server.terminate()
         server.wait(60)

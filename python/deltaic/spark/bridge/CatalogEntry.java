@@ -2,6 +2,7 @@ package deltaic.spark;
 
 import java.lang.reflect.Constructor;
 import java.net.URI;
+import java.util.Map;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
 import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat$;
@@ -14,6 +15,20 @@ import scala.Option;
 /** A table as Spark's catalog describes it: what streams and relations that name a table ask for. */
 final class CatalogEntry {
   private CatalogEntry() {}
+
+  /** An entry of the metastore with other values of some fields, by name. */
+  static CatalogTable with(CatalogTable entry, Map changes) {
+    Object[] fields = new Object[entry.productArity()];
+    for (int i = 0; i < fields.length; i++) {
+      String name = entry.productElementName(i);
+      fields[i] = changes.containsKey(name) ? changes.get(name) : entry.productElement(i);
+    }
+    try {
+      return (CatalogTable) CatalogTable.class.getConstructors()[0].newInstance(fields);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
 
   static CatalogTable of(Identifier id, OpenTable table) {
     try {

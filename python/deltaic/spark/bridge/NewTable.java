@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
@@ -19,6 +20,7 @@ import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
@@ -117,6 +119,25 @@ final class NewTable implements StagedTable {
   void create() {
     if (!written) Python.call(request, null);
     if (unnamed) register();
+    else if (!SessionCatalog.isPath(id)) describe();
+  }
+
+  /** Tells the metastore, which lists tables by itself, what the table is now. */
+  private void describe() {
+    try {
+      OpenTable now = ((DeltaTable) catalog().loadTable(id)).table;
+      HashMap changes = new HashMap();
+      changes.put("schema", now.schema);
+      changes.put("comment", Option.apply(now.comment()));
+      metastore().alterTable(CatalogEntry.with(metastore().getTableMetadata(named(id)), changes));
+    } catch (AnalysisException e) {
+      // the table is made, and is read by its log: this is for listings, and the name may be gone
+    }
+  }
+
+  private static TableCatalog catalog() {
+    return (TableCatalog) ((org.apache.spark.sql.classic.SparkSession) SparkSession.active()).sessionState().catalogManager()
+        .v2SessionCatalog();
   }
 
   private void register() {
@@ -129,7 +150,9 @@ final class NewTable implements StagedTable {
       }
       boolean managed = Boolean.TRUE.equals(request.get("managed"));
       Object type = managed ? CatalogTableType$.MODULE$.MANAGED() : CatalogTableType$.MODULE$.EXTERNAL();
-      CatalogTable entry = entry(type, path.toUri(), storage);
+      HashMap said = new HashMap();
+      said.put("comment", Option.apply(properties.get("comment")));
+      CatalogTable entry = CatalogEntry.with(entry(type, path.toUri(), storage), said);
       // our log is in the folder already, which Spark would refuse for a managed table
       metastore().createTable(entry, false, false);
     } catch (ReflectiveOperationException e) {

@@ -51,8 +51,8 @@ def keep_for_clients() -> None:
 def _as_text(error: BaseException) -> str:
     if not isinstance(error, DeltaError):
         return f"{type(error).__name__}: {error}"
-    kind = next(c for c in type(error).__mro__ if c.__module__ == DeltaError.__module__)
-    return f"{kind.__module__}.{kind.__name__}: {with_facts_in_text(error)}"
+    carrying = with_facts_in_text(error)
+    return f"{type(carrying).__module__}.{type(carrying).__name__}: {carrying}"
 
 
 def convert_from(gateway: Any) -> None:

@@ -45,7 +45,9 @@ class PackageNotOnServerError(DeltaError, ImportError):
 def with_facts_in_text(error: DeltaError) -> DeltaError:
     """The same error with its facts in its text, which is all that Spark hands over of what ends a worker."""
     facts = [error.facts, error._condition, error._parameters]
-    return type(error)(f"{error}\n{_FACTS}{json.dumps(facts, default=str)}", **error.facts)
+    # one that is of PySpark's class, too, would put its condition before a text that has it
+    kind: type[DeltaError] = next(c for c in type(error).__mro__ if c.__module__ == DeltaError.__module__)
+    return kind(f"{error}\n{_FACTS}{json.dumps(facts, default=str)}", **error.facts)
 
 
 @contextmanager

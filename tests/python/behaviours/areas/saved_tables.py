@@ -321,6 +321,31 @@ def what_the_catalog_says_of_a_place(p: Player) -> None:
 
 
 @AREA.situation(long=True)
+def what_the_catalog_lists(p: Player) -> None:
+    """By SHOW TABLE EXTENDED, of which tools read columns and comments."""
+
+    def listed() -> None:
+        (row,) = p.sql("SHOW TABLE EXTENDED LIKE '{name}'").collect()
+        kept = ("Type:", "Provider:", "Comment:", "Schema:", " |--")
+        p.tell([line for line in row.information.splitlines() if line.startswith(kept)])
+
+    p.sql("CREATE TABLE {name} (id INT) USING delta COMMENT 'of it'")
+    listed()
+    p.sql("CREATE OR REPLACE TABLE {name} USING delta COMMENT 'other' AS SELECT 1 AS id, 'x' AS s")
+    listed()
+    p.sql("REPLACE TABLE {name} (a STRUCT<b: INT>) USING delta")
+    listed()
+    p.sql("ALTER TABLE {name} ADD COLUMN z INT")
+    p.sql("INSERT INTO {name} VALUES (NULL, 1)")
+    p.rows("SELECT * FROM {name}")
+    listed()
+    p.sql("SELECT 2L AS id").write.format("delta").mode("overwrite").option(
+        "overwriteSchema", "true"
+    ).saveAsTable(p.name)
+    listed()
+
+
+@AREA.situation(long=True)
 def partitions_that_are_not_there(p: Player) -> None:
     p.sql("CREATE TABLE {t} (id INT, k STRING) USING delta")
     p.sql("CREATE TABLE {u} (id INT, k STRING) USING delta PARTITIONED BY (k)")
