@@ -18,7 +18,9 @@ TEXT_LIMIT = "__CHAR_VARCHAR_TYPE_STRING"
 """The metadata key of a type with lengths of `char` or `varchar`."""
 COMPARED = (TEXT_LIMIT, "comment", "CURRENT_DEFAULT")
 """The metadata keys that must be equal if the columns of an existing table are given."""
-_START, _STEP, _EXPLICIT = (f"delta.identity.{key}" for key in ("start", "step", "allowExplicitInsert"))
+IDENTITY, EXPLICIT = "delta.identity.start", "delta.identity.allowExplicitInsert"
+"""The metadata keys that an identity column has: its start, and whether rows may give values."""
+_STEP = "delta.identity.step"
 
 
 @dataclass
@@ -96,10 +98,10 @@ def generation(metadata: Mapping[str, Any]) -> str | None:
     """How SQL says that the values of a column are made; None for a column whose values are given."""
     if GENERATION in metadata:
         return f"GENERATED ALWAYS AS ({metadata[GENERATION]})"
-    if _START not in metadata:
+    if IDENTITY not in metadata:
         return None
-    how = "BY DEFAULT" if metadata.get(_EXPLICIT) else "ALWAYS"
-    return f"GENERATED {how} AS IDENTITY (START WITH {metadata[_START]} INCREMENT BY {metadata[_STEP]})"
+    how = "BY DEFAULT" if metadata.get(EXPLICIT) else "ALWAYS"
+    return f"GENERATED {how} AS IDENTITY (START WITH {metadata[IDENTITY]} INCREMENT BY {metadata[_STEP]})"
 
 
 def type_of(given: str) -> dict[str, Any]:
@@ -162,4 +164,4 @@ def _identity(given: IdentityGenerator, *, explicit: bool) -> dict[str, Any]:
     if given.step == 0:
         reason = "Column identity generation requires step to be non-zero."
         raise InvalidArgumentError(reason, argument="step", reason=reason)
-    return {_START: given.start, _STEP: given.step, _EXPLICIT: explicit}
+    return {IDENTITY: given.start, _STEP: given.step, EXPLICIT: explicit}

@@ -39,7 +39,8 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
   final int listed;
   /** Whether the metastore owns the files; null for a table by path. */
   private final Boolean managed;
-  private final boolean showsMade;
+  /** Whether SHOW CREATE TABLE shows how columns are made. */
+  final boolean showsMade;
 
   DeltaTable(String label, Identifier id, OpenTable table, Boolean managed) {
     this.label = label;
@@ -75,11 +76,6 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
     this.takesRows = true;
     this.evolves = evolves;
     this.listed = listed;
-  }
-
-  /** Whether SHOW CREATE TABLE shows how columns are made. */
-  boolean showsMade() {
-    return showsMade;
   }
 
   /** The table, of which SHOW CREATE TABLE shows what it does of any. */

@@ -14,8 +14,8 @@ import scala.Function1;
 
 /**
  * Statements about one of our tables that neither read nor write its rows: SHOW PARTITIONS is answered from the log, SHOW
- * CREATE TABLE says how columns are made that the table makes, CREATE TABLE … LIKE takes from it what the new table is, and those that are about folders or about what a metastore keeps are
- * refused, with what to write instead. A resolution rule.
+ * CREATE TABLE says how columns are made that the table makes, CREATE TABLE … LIKE takes from it what the new table is, and
+ * those that are about folders or about what a metastore keeps are refused, with what to write instead. A resolution rule.
  */
 public final class OtherStatements extends Rule {
   private static final String COMMAND = "NOT_SUPPORTED_COMMAND_FOR_V2_TABLE";
@@ -81,7 +81,7 @@ public final class OtherStatements extends Rule {
     if (!(named instanceof ResolvedTable) || !(((ResolvedTable) named).table() instanceof DeltaTable)) return null;
     DeltaTable table = (DeltaTable) ((ResolvedTable) named).table();
     // Spark shows all that the others are
-    return node instanceof ShowCreateTable && !table.showsMade() ? null : table.table;
+    return node instanceof ShowCreateTable && !table.showsMade ? null : table.table;
   }
 
   private static LogicalPlan partitions(ShowPartitions node, OpenTable table) {

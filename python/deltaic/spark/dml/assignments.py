@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import DataType, StructField, StructType
 
-from deltaic.columns import GENERATION
+from deltaic.columns import EXPLICIT, GENERATION, IDENTITY
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError
 from deltaic.identifiers import quoted
 from deltaic.predicates import name_parts
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 DEFAULT = "CURRENT_DEFAULT"
 _CASE = "spark.sql.caseSensitive"
-IDENTITY, _EXPLICIT = "delta.identity.start", "delta.identity.allowExplicitInsert"
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,7 @@ def _check_identity(path: str, column: StructField, *, inserts: bool) -> None:
     if not inserts:
         error = SchemaMismatchError.of(path, f"`{column.name}` is an identity column: it cannot be changed")
         raise error.named("DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED", colName=column.name)
-    if not column.metadata.get(_EXPLICIT, False):
+    if not column.metadata.get(EXPLICIT, False):
         error = SchemaMismatchError.of(
             path, f"`{column.name}` is GENERATED ALWAYS AS IDENTITY: it cannot be set"
         )

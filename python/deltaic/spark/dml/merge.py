@@ -6,11 +6,11 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Any
 
-from deltaic.columns import GENERATION
+from deltaic.columns import GENERATION, IDENTITY
 from deltaic.exceptions import SchemaMismatchError
 from deltaic.identifiers import quoted
 from deltaic.spark.dml import metrics
-from deltaic.spark.dml.assignments import DEFAULT, IDENTITY, is_made
+from deltaic.spark.dml.assignments import DEFAULT, is_made
 from deltaic.spark.dml.change_data_feed import changes
 from deltaic.spark.dml.clauses import Clauses, first_true
 from deltaic.spark.dml.evolution import evolve
