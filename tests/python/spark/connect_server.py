@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyspark
 import small_session
+from cluster import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +32,7 @@ def connect_server(
     It runs its tasks where the master says, and has `more` settings than usual. Its folder has all that it says, in
     `log`. With a program of PySpark, that is the server, by a plugin.
     """
-    port = _free_port()
+    port = free_port()
     settings = {"spark.connect.grpc.binding.port": str(port), **(more or {})}
     what = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
     if program is not None:
@@ -43,7 +44,7 @@ def connect_server(
 @contextmanager
 def thrift_server(folder: Path, *paths: str, more: Mapping[str, str]) -> Iterator[str]:
     """The URL by which JDBC reaches a Thrift server of Spark, as `connect_server`; its metastore is in its folder."""
-    port = _free_port()
+    port = free_port()
     settings = {
         "spark.hadoop.hive.server2.thrift.port": str(port),
         "spark.hadoop.hive.server2.thrift.bind.host": "127.0.0.1",
@@ -54,12 +55,6 @@ def thrift_server(folder: Path, *paths: str, more: Mapping[str, str]) -> Iterato
     what = ["--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "spark-internal"]
     with _running(what, settings, port, folder, paths, "local[2]"):
         yield f"jdbc:hive2://127.0.0.1:{port}"
-
-
-def _free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
 
 
 @contextmanager

@@ -92,7 +92,8 @@ final class CreateLike extends DeltaCommand.Parts {
     return (org.apache.spark.sql.classic.SparkSession) SparkSession.active();
   }
 
-  private static SessionCatalog catalog() {
+  /** Spark's catalog where it is ours; null elsewhere. */
+  static SessionCatalog catalog() {
     Object catalog = session().sessionState().catalogManager().v2SessionCatalog();
     return catalog instanceof SessionCatalog ? (SessionCatalog) catalog : null;
   }

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.catalyst.catalog.CatalogTableType$;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCapability;
@@ -173,7 +174,8 @@ public final class DeltaTable implements Table, TruncatableTable, V2TableWithV1F
 
   /** As the catalog describes it: what Spark asks of a relation that has a name (`spark.catalog.refreshTable`). */
   CatalogTable entry() {
-    return CatalogEntry.of(id, table);
+    return CatalogEntry.of(CatalogEntry.named(id), CatalogTableType$.MODULE$.EXTERNAL(), URI.create(table.uri), new HashMap(),
+        table.schema);
   }
 
   public String toString() {

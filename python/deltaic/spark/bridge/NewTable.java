@@ -1,6 +1,5 @@
 package deltaic.spark;
 
-import java.lang.reflect.Constructor;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -9,18 +8,13 @@ import java.util.Set;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.catalyst.TableIdentifier;
-import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
-import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat$;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
-import org.apache.spark.sql.catalyst.catalog.CatalogTable$;
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType$;
 import org.apache.spark.sql.connector.catalog.CatalogV2Util;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.TableCapability;
-import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
@@ -84,12 +78,8 @@ final class NewTable implements StagedTable {
     return ((org.apache.spark.sql.classic.SparkSession) SparkSession.active()).sessionState().catalog();
   }
 
-  private static TableIdentifier named(Identifier id) {
-    return new TableIdentifier(id.name(), Option.apply(id.namespace()[0]), Option.apply("spark_catalog"));
-  }
-
   private static URI defaultPlace(Identifier id) {
-    return metastore().defaultTablePath(named(id));
+    return metastore().defaultTablePath(CatalogEntry.named(id));
   }
 
   /** The rows of a query, committed with the table. */
@@ -125,62 +115,30 @@ final class NewTable implements StagedTable {
   /** Tells the metastore, which lists tables by itself, what the table is now. */
   private void describe() {
     try {
-      OpenTable now = ((DeltaTable) catalog().loadTable(id)).table;
+      OpenTable now = ((DeltaTable) CreateLike.catalog().loadTable(id)).table;
       HashMap changes = new HashMap();
       changes.put("schema", now.schema);
       changes.put("comment", Option.apply(now.comment()));
-      metastore().alterTable(CatalogEntry.with(metastore().getTableMetadata(named(id)), changes));
+      metastore().alterTable(CatalogEntry.with(metastore().getTableMetadata(CatalogEntry.named(id)), changes));
     } catch (AnalysisException e) {
       // the table is made, and is read by its log: this is for listings, and the name may be gone
     }
   }
 
-  private static TableCatalog catalog() {
-    return (TableCatalog) ((org.apache.spark.sql.classic.SparkSession) SparkSession.active()).sessionState().catalogManager()
-        .v2SessionCatalog();
-  }
-
   private void register() {
-    try {
-      Path path = new Path(String.valueOf(request.get("path")));
-      Map storage = new HashMap();
-      for (java.util.Iterator i = properties.keySet().iterator(); i.hasNext(); ) {
-        String key = (String) i.next();
-        if (key.startsWith("option.")) storage.put(key.substring("option.".length()), properties.get(key));
-      }
-      boolean managed = Boolean.TRUE.equals(request.get("managed"));
-      Object type = managed ? CatalogTableType$.MODULE$.MANAGED() : CatalogTableType$.MODULE$.EXTERNAL();
-      HashMap said = new HashMap();
-      said.put("comment", Option.apply(properties.get("comment")));
-      CatalogTable entry = CatalogEntry.with(entry(type, path.toUri(), storage), said);
-      // our log is in the folder already, which Spark would refuse for a managed table
-      metastore().createTable(entry, false, false);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(e);
+    Path path = new Path(String.valueOf(request.get("path")));
+    Map storage = new HashMap();
+    for (java.util.Iterator i = properties.keySet().iterator(); i.hasNext(); ) {
+      String key = (String) i.next();
+      if (key.startsWith("option.")) storage.put(key.substring("option.".length()), properties.get(key));
     }
-  }
-
-  /** Spark's classes get another argument now and then: what is not said here has its default. */
-  private CatalogTable entry(Object type, URI location, Map storage) throws ReflectiveOperationException {
-    CatalogStorageFormat empty = CatalogStorageFormat$.MODULE$.empty();
-    Object[] stored = new Object[empty.productArity()];
-    for (int i = 0; i < stored.length; i++) {
-      stored[i] = empty.productElement(i);
-      if (stored[i] instanceof scala.collection.immutable.Map) stored[i] = Scala.immutable(storage);
-    }
-    stored[0] = Option.apply(location);
-    Constructor made = CatalogTable.class.getConstructors()[0];
-    Object[] values = new Object[made.getParameterCount()];
-    for (int i = 5; i < values.length; i++) {
-      String name = "apply$default$" + (i + 1);
-      values[i] = CatalogTable$.class.getMethod(name, new Class[0]).invoke(CatalogTable$.MODULE$, new Object[0]);
-    }
-    values[0] = named(id);
-    values[1] = type;
-    values[2] = CatalogStorageFormat.class.getConstructors()[0].newInstance(stored);
-    values[3] = new StructType();
-    values[4] = Option.apply(Python.format());
-    return (CatalogTable) made.newInstance(values);
+    boolean managed = Boolean.TRUE.equals(request.get("managed"));
+    Object type = managed ? CatalogTableType$.MODULE$.MANAGED() : CatalogTableType$.MODULE$.EXTERNAL();
+    CatalogTable entry = CatalogEntry.of(CatalogEntry.named(id), type, path.toUri(), storage, new StructType());
+    HashMap said = new HashMap();
+    said.put("comment", Option.apply(properties.get("comment")));
+    // our log is in the folder already, which Spark would refuse for a managed table
+    metastore().createTable(CatalogEntry.with(entry, said), false, false);
   }
 
   public String name() {
