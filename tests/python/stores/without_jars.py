@@ -227,12 +227,10 @@ def every_type(spark: Any, at: Place) -> Any:
     variants = spark.read.format("delta").load(at("variant"))
     assert isinstance(variants.first().v, VariantVal)
     answers.append(rows(variants.selectExpr("variant_get(v, '$.a', 'int') AS a")))
-    spark.sql(
-        f"CREATE TABLE delta.`{at('chars')}` (c CHAR(5), v VARCHAR(5), u STRING COLLATE UNICODE_CI) USING delta"
-    )
+    spark.sql(f"CREATE TABLE delta.`{at('chars')}` (c CHAR(5), v VARCHAR(5), u STRING) USING delta")
     spark.sql(f"INSERT INTO delta.`{at('chars')}` VALUES ('a', 'b', 'C')")
     chars = spark.read.format("delta").load(at("chars"))
-    answers += [rows(chars), chars.where("u = 'c'").count(), chars.schema.json()]
+    answers += [rows(chars), chars.where("u COLLATE UNICODE_CI = 'c'").count(), chars.schema.json()]
     return answers
 
 

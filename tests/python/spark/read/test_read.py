@@ -273,8 +273,10 @@ def test_errors_are_the_classes_of_deltaic(spark: SparkSession, tmp_path: Path) 
     assert str(tmp_path / "none") in str(by_reader.value)
     with pytest.raises(TableNotFoundError):
         _ = spark.sql(f"SELECT * FROM delta.`{tmp_path}/none`").schema
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_text("of another format")
     with pytest.raises(TableNotFoundError):
-        spark.sql(f"CREATE TABLE nothing_there USING delta LOCATION '{tmp_path}/none'")
+        spark.sql(f"CREATE TABLE nothing_there USING delta LOCATION '{tmp_path}/other'")
     assert not spark.catalog.tableExists("nothing_there")
 
 
