@@ -82,7 +82,12 @@ public final class SmallRows {
   public static String all(Dataset data, int most) {
     String here = arrow(data, most);
     if (here != null) return here;
-    InternalRow[] rows = collected(data.queryExecution());
+    final QueryExecution query = data.queryExecution();
+    InternalRow[] rows = (InternalRow[]) WriteExecution.of(query, new AbstractFunction0() {
+      public Object apply() {
+        return query.executedPlan().executeCollect();
+      }
+    });
     if (rows.length == 0) return text(ArrowConverters$.MODULE$.createEmptyArrowBatch(data.schema(), zone(data), true, false));
     return text(arrow(data, Scala.seq(Arrays.asList((Object[]) rows)).iterator(), rows.length));
   }
@@ -120,18 +125,16 @@ public final class SmallRows {
    * no more than it can hold however many rows there are.
    */
   private static scala.collection.immutable.Seq collected(Dataset data, int most) {
-    if (tasks(data.queryExecution().analyzed()) > FEW_TASKS) return null;
-    LogicalPlan some = new LocalLimit(Literal$.MODULE$.apply(Integer.valueOf(most + 1)), data.queryExecution().analyzed());
-    InternalRow[] rows = collected(DeltaCommand.rows(data.sparkSession(), some).queryExecution());
-    return rows.length > most ? null : Scala.seq(Arrays.asList((Object[]) rows));
-  }
-
-  private static InternalRow[] collected(final QueryExecution query) {
-    return (InternalRow[]) SQLExecution$.MODULE$.withNewExecutionId(query, scala.Option.empty(), new AbstractFunction0() {
+    LogicalPlan plan = data.queryExecution().analyzed();
+    if (tasks(plan) > FEW_TASKS || WriteExecution.observes(plan)) return null;
+    LogicalPlan some = new LocalLimit(Literal$.MODULE$.apply(Integer.valueOf(most + 1)), plan);
+    final QueryExecution query = DeltaCommand.rows(data.sparkSession(), some).queryExecution();
+    Object rows = SQLExecution$.MODULE$.withNewExecutionId(query, scala.Option.empty(), new AbstractFunction0() {
       public Object apply() {
         return query.executedPlan().executeCollect();
       }
     });
+    return ((InternalRow[]) rows).length > most ? null : Scala.seq(Arrays.asList((Object[]) rows));
   }
 
   /** The tasks that compute a query of RDDs. */
@@ -181,6 +184,7 @@ public final class SmallRows {
   private static scala.collection.immutable.Seq fetched(Dataset data, final int few, long bytes) {
     final QueryExecution query = data.queryExecution();
     LogicalPlan plan = query.optimizedPlan();
+    if (WriteExecution.observes(plan)) return null;
     if (plan.maxRows().isDefined() && ((Number) plan.maxRows().get()).longValue() > few) return null;
     if (plan.stats().sizeInBytes().$greater(BigInt.apply(bytes))) return null;
     Object rows = SQLExecution$.MODULE$.withNewExecutionId(query, scala.Option.empty(), new AbstractFunction0() {

@@ -103,7 +103,8 @@ def _run(
     array = gateway.new_array(java_class(gateway, "java.lang.Object"), len(arguments))
     for i, argument in enumerate(arguments):
         array[i] = argument
-    _sink(gateway).getConstructors()[0].newInstance(array).addBatch(0, frame)
+    sink = _sink(gateway).getConstructors()[0].newInstance(array)
+    java_method(df.sparkSession, "WriteExecution", "addBatch")(sink, frame, df._jdf.sparkSession())
 
 
 def _sink(gateway: Any) -> Any:
