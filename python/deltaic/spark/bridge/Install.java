@@ -49,6 +49,7 @@ public final class Install {
     public Object apply(Object session) {
       if (rule == EvolveWrites.class) return new EvolveWrites((SparkSession) session);
       if (rule == OwnCatalog.class) return new OwnCatalog((SparkSession) session);
+      if (rule == StatementVariables.class) return new StatementVariables((SparkSession) session);
       if (rule == KeepStars.class) return new KeepStars((SparkSession) session);
       if (rule == ReadChanges.class) return new ReadChanges((SparkSession) session);
       if (rule == ResolveReads.class) return new ResolveReads((SparkSession) session);
@@ -71,6 +72,7 @@ public final class Install {
     });
     extensions.injectHintResolutionRule(new Builder(OwnCatalog.class));
     extensions.injectHintResolutionRule(new Builder(EvolveWrites.class));
+    extensions.injectHintResolutionRule(new Builder(StatementVariables.class));
     extensions.injectHintResolutionRule(new Builder(KeepStars.class));
     extensions.injectHintResolutionRule(new Builder(ReadChanges.class));
     extensions.injectResolutionRule(new Builder(ResolveReads.class));
@@ -129,7 +131,8 @@ public final class Install {
 
   /** Idempotent. False when this Spark's analyzer keeps its rules elsewhere. */
   public static boolean inAnalyzer(SparkSession session, Object analyzer) throws Exception {
-    return append(analyzer, "hintResolutionRules", new KeepStars(session))
+    return append(analyzer, "hintResolutionRules", new StatementVariables(session))
+        & append(analyzer, "hintResolutionRules", new KeepStars(session))
         & append(analyzer, "hintResolutionRules", new EvolveWrites(session))
         & append(analyzer, "hintResolutionRules", new ReadChanges(session))
         & append(analyzer, "extendedResolutionRules", new ResolveReads(session))

@@ -43,7 +43,7 @@ public final class KeepStars extends Rule {
   private MergeIntoTable kept(MergeIntoTable merge) {
     boolean stars = hasStar(merge);
     if (!stars && !MergeKeys.mayLack(merge)) return merge;
-    LogicalPlan target = targetOf(merge);
+    LogicalPlan target = RouteWrites.resolvedTarget(session, merge.targetTable());
     if (target == null) return merge;
     MergeIntoTable out = merge;
     if (stars) {
@@ -62,17 +62,6 @@ public final class KeepStars extends Rule {
       if (actions.get(i) instanceof UpdateStarAction || actions.get(i) instanceof InsertStarAction) return true;
     }
     return false;
-  }
-
-  /** The target, resolved, where it is a table of ours, else null. */
-  private LogicalPlan targetOf(MergeIntoTable merge) {
-    try {
-      LogicalPlan target = DeltaCommand.rows(session, merge.targetTable()).queryExecution().analyzed();
-      return RouteWrites.scanOf(target) != null || ViewTarget.indexOf(target) != null ? target : null;
-    } catch (Exception e) {
-      // the statement itself will say it
-      return null;
-    }
   }
 
   private static scala.collection.immutable.Seq kept(scala.collection.Seq actions) {

@@ -6,6 +6,7 @@ import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.function.BiFunction;
 import javax.crypto.Mac;
@@ -82,10 +83,22 @@ public final class Python {
     // what Spark itself raised within the call, where a client is to get it from this JVM
     if (answer instanceof Throwable) Platform.throwException((Throwable) answer);
     if (answer instanceof String && ((String) answer).startsWith(FAILED)) {
-      String[] parts = ((String) answer).substring(FAILED.length()).split("\u0000", 2);
-      throw new PythonError(parts[0], parts[1]);
+      throw raised(((String) answer).substring(FAILED.length()).split("\u0000", 3));
     }
     return answer;
+  }
+
+  /** Of the id, the condition and what belongs to it as JSON, and the text. */
+  private static PythonError raised(String[] parts) {
+    JsonNode of = read(parts[1]);
+    if (!of.hasNonNull("condition")) return new PythonError(parts[0], parts[2]);
+    HashMap parameters = new HashMap();
+    for (Iterator i = of.get("parameters").fields(); i.hasNext(); ) {
+      Map.Entry one = (Map.Entry) i.next();
+      parameters.put(one.getKey(), ((JsonNode) one.getValue()).asText());
+    }
+    String state = of.hasNonNull("sqlState") ? of.get("sqlState").asText() : null;
+    return new ConditionError(parts[0], parts[2], of.get("condition").asText(), state, parameters);
   }
 
   private static Object answer(String request, Object data) {

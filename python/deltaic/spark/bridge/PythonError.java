@@ -1,7 +1,7 @@
 package deltaic.spark;
 
 /** An exception that was raised in Python. The original waits there under `id` and is raised again as it was. */
-public final class PythonError extends RuntimeException {
+public class PythonError extends RuntimeException {
   private final String id;
 
   PythonError(String id, String message) {

@@ -2,6 +2,7 @@ package deltaic.spark;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
@@ -65,6 +66,17 @@ public final class RouteWrites extends Rule {
     LogFileIndex index = scanOf(table);
     if (index == null && !(node instanceof V2WriteCommand)) index = ViewTarget.indexOf(table);
     return index == null ? null : index.table;
+  }
+
+  /** The target of a MERGE or UPDATE, resolved, where it is a table of ours or a view of one, else null. */
+  static LogicalPlan resolvedTarget(SparkSession session, LogicalPlan table) {
+    try {
+      LogicalPlan target = DeltaCommand.rows(session, table).queryExecution().analyzed();
+      return scanOf(target) != null || ViewTarget.indexOf(target) != null ? target : null;
+    } catch (Exception e) {
+      // the statement itself will say it
+      return null;
+    }
   }
 
   private static LogFileIndex bareFiles(Object node) {

@@ -72,7 +72,7 @@ final class RowChanges {
   }
 
   private Integer add(Expression e) {
-    expressions.add(e);
+    expressions.add(StatementVariables.valued(e));
     return Integer.valueOf(expressions.size() - 1);
   }
 

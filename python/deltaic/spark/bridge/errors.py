@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 import threading
 from collections import OrderedDict
 from typing import Any
 
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.errors.exceptions import captured
 
 from deltaic.exceptions import DeltaError
@@ -33,14 +35,26 @@ def keep(error: BaseException) -> Any:
     """Keeps an exception for `converting`, and returns the answer that makes the JVM throw in its place."""
     with _lock:
         number = str(next(_numbers))
-        _kept[number] = as_pyspark_error(error)
+        _kept[number] = raised = as_pyspark_error(error)
         while len(_kept) > _KEPT:
             _kept.popitem(last=False)
+    failed = f"{_FAILED}{number}\0{json.dumps(_condition(raised))}\0"
     if not _clients:
-        return f"{_FAILED}{number}\0{type(error).__name__}: {error}"
+        return f"{failed}{type(error).__name__}: {error}"
     # one of Spark's own was raised in the JVM and goes on there
     origin = getattr(error, "_origin", None)
-    return f"{_FAILED}{number}\0{_as_text(error)}" if origin is None else origin
+    return f"{failed}{_as_text(error)}" if origin is None else origin
+
+
+def _condition(error: BaseException) -> dict[str, Any]:
+    """What SQL scripts and JDBC clients ask of an error, for ConditionError.java; nothing without a condition."""
+    if not isinstance(error, PySparkException) or not error.getCondition():
+        return {}
+    return {
+        "condition": error.getCondition(),
+        "sqlState": error.getSqlState(),
+        "parameters": dict(error.getMessageParameters() or {}),
+    }
 
 
 def keep_for_clients() -> None:

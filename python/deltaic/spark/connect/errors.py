@@ -36,7 +36,7 @@ class _Converter:
         converted = self._otherwise(info, *more, **named)
         text = str(converted)
         # of the bridge, or of the core in a Python worker
-        said = [text] if _OURS in text or OF_SCAN in text else []
+        said = [text] if _OURS in info.metadata.get("classes", "") or _OURS in text or OF_SCAN in text else []
         # what the server says of each cause, where it was asked for more than the first lines
         for answer in more:
             if answer is not None and hasattr(answer, "errors"):

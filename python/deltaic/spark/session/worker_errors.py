@@ -29,9 +29,8 @@ OF_SCAN = "in a scan of deltaic"
 _UNKNOWN = "No module named 'deltaic"
 # the last lines of a traceback in the error of a task, or what the bridge of a server threw
 _OF_WORKER = re.compile(
-    r"^(?:.*deltaic\.spark\.PythonError[):] ?)?deltaic\.exceptions\.(?P<kind>\w+): (?P<message>(?s:.+?))\n"
-    + _FACTS
-    + r"(?P<facts>\[.*\])$",
+    r"^(?:.*deltaic\.spark\.(?:Python|Condition)Error[):] ?)?"
+    r"deltaic\.exceptions\.(?P<kind>\w+): (?P<message>(?s:.+?))\n" + _FACTS + r"(?P<facts>\[.*\])$",
     re.MULTILINE,
 )
 
