@@ -72,7 +72,8 @@ final class ViewTarget {
       boolean passes = at instanceof SubqueryAlias || at instanceof Project || at instanceof View && ((View) at).isTempView();
       if (!passes) {
         String what = at instanceof View ? "a view that is kept in the catalog" : "a view that is no plain projection of the table";
-        throw Refusal.of(statement + " through " + what, "name the table itself", path);
+        throw Refusal.of(statement + " through " + what, "name the table itself", path, "DELTA_UNSUPPORTED_SOURCE",
+            new String[] {"operation", statement});
       }
       at = (LogicalPlan) at.children().apply(0);
     }

@@ -44,7 +44,7 @@ def check_deterministic(op: Operation, condition: Any, values: Sequence[Any] = (
         reason = "it is not deterministic, or a value is not: the rows are evaluated more than once"
         raise InvalidPredicateError(
             f"predicate `{shown(condition)}`: {reason}", predicate=shown(condition), reason=reason
-        )
+        ).named(_NONDETERMINISTIC)
 
 
 def _analyzed(op: Operation, condition: Any) -> Any:

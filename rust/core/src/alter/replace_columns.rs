@@ -10,7 +10,7 @@ use super::drop_column::drop_column;
 use super::finalize::{Change, finalize};
 use super::identity::Identity;
 use super::paths::{refuse, same};
-use crate::error::{Result, condition};
+use crate::error::{Error, Result, condition};
 use crate::schema::{CURRENT_DEFAULT, DataType, StructField, StructType};
 
 /// The table with these columns in this order, each the one of its name where there is one: with its rows, its comment where
@@ -32,14 +32,26 @@ pub fn replace_columns(table: &Definition, columns: &[StructField]) -> Result<De
         }
     }
     let mut replaced = Replaced { table, dropped: Vec::new() };
-    let schema = replaced.fields(&table.schema, columns, &[])?;
+    let schema = replaced.fields(&table.schema, columns, &[]).map_err(as_replacement)?;
     let mut new = table.clone();
     for path in &replaced.dropped {
-        drop_column(table, &mut new, path)?;
+        drop_column(table, &mut new, path).map_err(as_replacement)?;
     }
     new.schema = schema;
     check_statistics(&new)?;
     finalize(Some(table), new, &Default::default(), Change::Alter)
+}
+
+/// The error of a change of one column, as one of the whole list.
+fn as_replacement(error: Error) -> Error {
+    match (error.plain(), error.condition()) {
+        (Error::InvalidColumnChange { .. }, None)
+        | (
+            _,
+            Some(&condition::UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP | &condition::UNSUPPORTED_DROP_COLUMN),
+        ) => error.of_condition(&condition::UNSUPPORTED_ALTER_TABLE_REPLACE_COL_OP),
+        _ => error,
+    }
 }
 
 /// What happens to the columns of a table.

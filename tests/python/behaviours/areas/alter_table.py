@@ -152,6 +152,25 @@ def replace_columns(p: Player, columns: str) -> None:
     p.rows()
 
 
+LOST = {
+    "another name": "w INT, s STRUCT<x: INT, y: STRING>, l ARRAY<INT>",
+    "a wider type": "v BIGINT, s STRUCT<x: INT, y: STRING>, l ARRAY<INT>",
+    "another type": "v STRING, s STRUCT<x: INT, y: STRING>, l ARRAY<INT>",
+    "no struct": "v INT, s STRING, l ARRAY<INT>",
+    "another name of a field": "v INT, s STRUCT<x: INT, z: STRING>, l ARRAY<INT>",
+    "a field less": "v INT, s STRUCT<x: INT>, l ARRAY<INT>",
+    "a column less": "v INT, l ARRAY<INT>",
+    "other elements": "v INT, s STRUCT<x: INT, y: STRING>, l ARRAY<STRING>",
+    "not null": "v INT NOT NULL, s STRUCT<x: INT, y: STRING>, l ARRAY<INT>",
+}
+
+
+@AREA.grid(LOST, "CREATE TABLE {t} (v INT, s STRUCT<x: INT, y: STRING>, l ARRAY<INT>) USING delta")
+def replace_columns_that_would_be_lost(p: Player, columns: str) -> None:
+    p.attempt(f"ALTER TABLE {{t}} REPLACE COLUMNS ({columns})")
+    p.schema()
+
+
 MOVES = {
     "a partition column, first": "p FIRST",
     "a partition column, after": "p AFTER a",

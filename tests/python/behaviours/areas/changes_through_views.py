@@ -168,3 +168,27 @@ def paths_with_odd_characters(p: Player) -> None:
         ][number % 4]
         p.attempt(f"MERGE INTO {{t}} AS t USING delta.`{source}` AS s ON t.id = s.id {clause}")
         p.rows()
+
+
+@AREA.situation()
+def views_that_are_no_table(p: Player) -> None:
+    """One of the catalog, and one that groups."""
+    p.sql("CREATE TABLE {t} USING delta AS SELECT id AS k, id AS v FROM range(3)")
+    p.sql("CREATE VIEW {name} AS SELECT * FROM {t}")
+    grouped = f"groups_of_{p.name}"
+    p.sql(f"CREATE TEMPORARY VIEW {grouped} AS SELECT k, count(*) AS v FROM {{t}} GROUP BY k")
+    for view in ("{name}", grouped):
+        p.attempt(
+            f"DELETE FROM {view} WHERE k = 1",
+            f"UPDATE {view} SET v = 7 WHERE k = 1",
+            f"MERGE INTO {view} t USING (SELECT 1 AS n) s ON t.k = s.n WHEN MATCHED THEN DELETE",
+        )
+    p.spark.catalog.dropTempView(grouped)
+    p.rows()
+
+
+@AREA.situation(long=True)
+def what_is_not_deterministic(p: Player) -> None:
+    p.sql("CREATE TABLE {t} USING delta AS SELECT id AS k, id AS v FROM range(3)")
+    p.attempt("DELETE FROM {t} WHERE rand() > 0.5", "UPDATE {t} SET v = rand() WHERE k = 1")
+    p.rows()
