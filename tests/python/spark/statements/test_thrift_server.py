@@ -58,6 +58,7 @@ def test_a_thrift_server_has_delta_tables(tmp_path: Path) -> None:
     assert rows == ANSWERS, told.stderr[-3000:]
     broken = "deltaic.exceptions.InvariantViolationError: [DELTA_VIOLATE_CONSTRAINT_WITH_VALUES] a row breaks"
     assert broken in told.stderr, told.stderr
+    assert "(state=23001," in told.stderr, told.stderr
     log = deltaic.Table(tmp_path / "warehouse/d.db/t").history()
     assert [commit["operation"] for commit in log][::-1] == [
         *("CREATE TABLE", "WRITE", "UPDATE", "DELETE", "MERGE", "OPTIMIZE", "RESTORE")
