@@ -122,15 +122,20 @@ final class MergeKeys {
     return source;
   }
 
-  /** Fills the path of a column or a field that a plan has under a name. False where Spark refuses the name. */
-  private boolean find(LogicalPlan plan, UnresolvedAttribute name, List path) {
-    Option found;
+  /** What a plan has under a name, if anything; null where Spark refuses it: it has several, or no such field. */
+  static Option resolved(SparkSession session, LogicalPlan plan, UnresolvedAttribute name) {
     try {
-      found = plan.resolve(
+      return plan.resolve(
           name.nameParts(), ((org.apache.spark.sql.classic.SparkSession) session).sessionState().conf().resolver());
     } catch (Exception e) {
-      return false;
+      return null;
     }
+  }
+
+  /** Fills the path of a column or a field that a plan has under a name. False where Spark refuses the name. */
+  private boolean find(LogicalPlan plan, UnresolvedAttribute name, List path) {
+    Option found = resolved(session, plan, name);
+    if (found == null) return false;
     if (found.isEmpty()) return true;
     Expression at = (Expression) found.get();
     List names = ColumnNames.pathOf(at instanceof Alias ? ((Alias) at).child() : at);

@@ -82,12 +82,7 @@ public final class SmallRows {
   public static String all(Dataset data, int most) {
     String here = arrow(data, most);
     if (here != null) return here;
-    final QueryExecution query = data.queryExecution();
-    InternalRow[] rows = (InternalRow[]) WriteExecution.of(query, new AbstractFunction0() {
-      public Object apply() {
-        return query.executedPlan().executeCollect();
-      }
-    });
+    InternalRow[] rows = collected(data.queryExecution(), WriteExecution.NAME);
     if (rows.length == 0) return text(ArrowConverters$.MODULE$.createEmptyArrowBatch(data.schema(), zone(data), true, false));
     return text(arrow(data, Scala.seq(Arrays.asList((Object[]) rows)).iterator(), rows.length));
   }
@@ -128,13 +123,16 @@ public final class SmallRows {
     LogicalPlan plan = data.queryExecution().analyzed();
     if (tasks(plan) > FEW_TASKS || WriteExecution.observes(plan)) return null;
     LogicalPlan some = new LocalLimit(Literal$.MODULE$.apply(Integer.valueOf(most + 1)), plan);
-    final QueryExecution query = DeltaCommand.rows(data.sparkSession(), some).queryExecution();
-    Object rows = SQLExecution$.MODULE$.withNewExecutionId(query, scala.Option.empty(), new AbstractFunction0() {
+    InternalRow[] rows = collected(DeltaCommand.rows(data.sparkSession(), some).queryExecution(), scala.Option.empty());
+    return rows.length > most ? null : Scala.seq(Arrays.asList((Object[]) rows));
+  }
+
+  private static InternalRow[] collected(final QueryExecution query, scala.Option name) {
+    return (InternalRow[]) SQLExecution$.MODULE$.withNewExecutionId(query, name, new AbstractFunction0() {
       public Object apply() {
         return query.executedPlan().executeCollect();
       }
     });
-    return ((InternalRow[]) rows).length > most ? null : Scala.seq(Arrays.asList((Object[]) rows));
   }
 
   /** The tasks that compute a query of RDDs. */

@@ -21,7 +21,6 @@ import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import scala.Function1;
-import scala.Function2;
 import scala.Option;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.AbstractPartialFunction;
@@ -156,15 +155,11 @@ public final class StatementVariables extends Rule {
       return Scala.seq(out);
     }
 
+    /** Also where Spark refuses the name, and says so. */
     private boolean isColumn(UnresolvedAttribute name) {
-      Function2 resolver = ((org.apache.spark.sql.classic.SparkSession) session).sessionState().conf().resolver();
       for (int i = 0; i < plans.length; i++) {
-        try {
-          if (plans[i].resolve(name.nameParts(), resolver).isDefined()) return true;
-        } catch (Exception e) {
-          // several columns, or no such field: Spark says so
-          return true;
-        }
+        Option found = MergeKeys.resolved(session, plans[i], name);
+        if (found == null || found.isDefined()) return true;
       }
       return false;
     }

@@ -15,14 +15,14 @@ import scala.runtime.AbstractFunction1;
  * that delta-spark gives it. An observation is told once: only what computes all rows, and is not tried, may run so.
  */
 public final class WriteExecution {
-  private static final String NAME = "deltaTransactionalWrite";
+  static final scala.Option NAME = scala.Option.apply("deltaTransactionalWrite");
 
   private WriteExecution() {}
 
   /** Writes rows of a clone of a session by a sink of Spark's for files. */
   public static void addBatch(final Object sink, final Dataset rows, SparkSession session) {
     try {
-      of(rows.queryExecution(), new AbstractFunction0() {
+      SQLExecution$.MODULE$.withNewExecutionId(rows.queryExecution(), NAME, new AbstractFunction0() {
         public Object apply() {
           ((Sink) sink).addBatch(0L, rows);
           return null;
@@ -44,10 +44,6 @@ public final class WriteExecution {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }
-  }
-
-  static Object of(QueryExecution query, AbstractFunction0 body) {
-    return SQLExecution$.MODULE$.withNewExecutionId(query, scala.Option.apply(NAME), body);
   }
 
   /** Whether the user observes metrics of a query. */
