@@ -164,6 +164,25 @@ fn t12_a_store_that_ignores_the_condition_is_refused_before_the_first_commit() {
 }
 
 #[test]
+fn a_store_that_is_not_shown_to_keep_the_condition_is_not_written_to() {
+    for (name, fault) in [("careless-refused", Fault::Refused), ("careless-lost", Fault::LostAnswer)] {
+        let store = FaultStore::new(Arc::new(Careless(ObjectAdapter::memory())));
+        let root = ObjectPath::new(&format!("s3://{name}"), "/t");
+        let location = Location::with_store(root, Arc::new(store.clone()));
+        // no clear answer at first: it is asked again
+        store.rule(Rule::new(fault.clone()).on(Op::PutIfAbsent).named("_probe_").times(4));
+        let error = write_commit(&location, 0, &info("mine"), &add("a")).unwrap_err();
+        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        // and never: the error is the answer
+        store.rule(Rule::new(fault).on(Op::PutIfAbsent).named("_probe_").always());
+        let error = write_commit(&location, 0, &info("mine"), &add("a")).unwrap_err();
+        assert!(matches!(error, Error::Storage { .. }), "{error}");
+        store.heal();
+        assert!(location.store().list_all(location.root()).unwrap().is_empty());
+    }
+}
+
+#[test]
 fn a_store_that_keeps_the_condition_is_tried_once() {
     let store = FaultStore::new(Arc::new(ObjectAdapter::memory()));
     let location = Location::with_store(ObjectPath::new("s3://careful", "/t"), Arc::new(store.clone()));

@@ -152,6 +152,19 @@ class _Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
         """A connection that is reset is none."""
 
 
+_ports: set[int] = set()
+
+
+def _server() -> _Server:
+    """A server at a port that none had before it in this process, which knows a store by its endpoint."""
+    while True:
+        server = _Server(("127.0.0.1", 0), _Handler)
+        if server.server_port not in _ports:
+            _ports.add(server.server_port)
+            return server
+        server.server_close()
+
+
 @contextmanager
 def serving(
     answer: Callable[[Asked], Answered],
@@ -161,7 +174,7 @@ def serving(
 
     `before` gets the method, the target, the size of the body, and what reads bytes of it.
     """
-    server = _Server(("127.0.0.1", 0), _Handler)
+    server = _server()
     server.answer, server.before = answer, before
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
     thread.start()

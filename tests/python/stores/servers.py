@@ -9,12 +9,13 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import packages
+import relay
 import signed
 from gcs_xml import xml_api
 
@@ -220,6 +221,25 @@ def versitygw(folder: Path, *, users: bool = False) -> Iterator[S3]:
         accounts = ["--iam-dir", str(folder / "accounts"), "--iam-cache-disable"]
     with _running([program, "--port", f"127.0.0.1:{port}", *accounts, *stored], port, folder, given):
         yield server
+
+
+@contextmanager
+def patient(s3: S3) -> Iterator[S3]:
+    """versitygw for many processes at once.
+
+    It removes a folder with its last object, and refuses an object that is put into it at that moment.
+    """
+    upstream = relay.Upstream(s3.endpoint)
+
+    def answer(asked: relay.Asked) -> relay.Answered:
+        for _ in range(20):
+            answer = upstream.ask(asked)
+            if asked.method != "PUT" or b"ExistingObjectIsDirectory" not in answer.body:
+                break
+        return answer
+
+    with relay.serving(answer) as endpoint:
+        yield replace(s3, endpoint=endpoint)
 
 
 @contextmanager

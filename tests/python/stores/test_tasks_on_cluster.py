@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 def test_tasks_on_a_store_answer_as_one_process(s3: S3, tmp_path: Path) -> None:
     assert s3.log is not None
     given = {
-        "HADOOP": json.dumps(s3.hadoop),
         "DATA": str(s3.log.parent / "data"),
         "TOLD": str(tmp_path / "told"),
     }
     root = f"s3://{servers.BUCKET}/{tmp_path.name}"
-    with cluster.cluster(tmp_path / "cluster") as url:
+    with servers.patient(s3) as store, cluster.cluster(tmp_path / "cluster") as url:
+        given["HADOOP"] = json.dumps(store.hadoop)
         cluster.run(url, both_ways.PROGRAM, root, *both_ways.STEPS, **given)
     told = json.loads((tmp_path / "told").read_text())
     said = both_ways.compared(told)

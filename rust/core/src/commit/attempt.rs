@@ -154,7 +154,7 @@ impl CommitAttempt {
 }
 
 /// Whether the store refused the request outright, so that nothing is under way.
-fn is_refusal(error: &Error) -> bool {
+pub(super) fn is_refusal(error: &Error) -> bool {
     let Error::Storage { source, .. } = error else { return false };
     if let Some(error) = source.downcast_ref::<object_store::Error>() {
         use object_store::Error as Cause;

@@ -1,11 +1,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use chrono::Utc;
 use uuid::Uuid;
 
+use super::Backoff;
+use super::attempt::is_refusal;
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 use crate::store::{Location, PutOutcome};
@@ -31,33 +33,43 @@ pub(crate) fn trust_store(location: &Location) {
     trusted().insert(key(location));
 }
 
+/// How often a store is tried that gives no clear answer.
+const TRIES: u32 = 5;
+
 /// Makes sure, once for each remote store in the life of the process, that put-if-absent is one: two writes of one small
 /// object, of which the second must be refused. A store that ignores the condition would let two writers commit the
 /// same version, and the rows of one would be lost without an error. It is asked before a write uploads its first file.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for such a store. A store that gives no clear answer here is not judged: the commit itself will
-/// meet the same trouble and report it.
+/// [`Error::Unsupported`] for such a store, and the error of a store that gave no clear answer five times, or that refused
+/// the request: nothing is written to a store that may be such a one.
 pub(crate) fn check_store(location: &Location) -> Result<()> {
     if is_trusted(location) {
         return Ok(());
     }
-    let root = location.root();
-    let object = object(location);
-    let answer = put_twice(location, &object);
-    remove(location, &object);
-    match answer {
-        Ok(PutOutcome::AlreadyExists) => {
-            trusted().insert(key(location));
-            Ok(())
+    let mut backoff =
+        Backoff::new(Duration::from_millis(20), Duration::from_secs(1), Duration::from_secs(60));
+    for tries in 1.. {
+        let object = object(location);
+        let answer = put_twice(location, &object);
+        remove(location, &object);
+        match answer {
+            Ok(PutOutcome::AlreadyExists) => break,
+            Ok(PutOutcome::Created) => return Err(ignores_conditions(location)),
+            Err(error) if tries == TRIES || is_refusal(&error) || !backoff.pause() => return Err(error),
+            Err(_) => {}
         }
-        Ok(PutOutcome::Created) => Err(Error::Unsupported {
-            path: root.to_string(),
-            what: "writing to a store that ignores the condition of put-if-absent (`If-None-Match: *`), where writers \
-                   would overwrite each other's commits,"
-                .to_owned(),
-        }),
-        Err(_) => Ok(()),
+    }
+    trusted().insert(key(location));
+    Ok(())
+}
+
+fn ignores_conditions(location: &Location) -> Error {
+    Error::Unsupported {
+        path: location.root().to_string(),
+        what: "writing to a store that ignores the condition of put-if-absent (`If-None-Match: *`), where writers \
+               would overwrite each other's commits,"
+            .to_owned(),
     }
 }
 
