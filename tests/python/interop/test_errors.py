@@ -69,7 +69,8 @@ DIFFERENT: dict[str, tuple[str | None, str | None]] = {
     # what is refused by its kind, where delta-spark fails in passing
     "read_without_a_path": ("UnsupportedError", None),
     "reader_version_that_is_unknown": ("UnsupportedFeatureError", "DELTA_INVALID_PROTOCOL_VERSION"),
-    "merge_by_no_column": (SPARKS, "UNRESOLVED_COLUMN.WITH_SUGGESTION"),
+    # its own error for this has no text there, and fails
+    "merge_by_no_column": ("InvalidArgumentError", "DELTA_MERGE_UNRESOLVED_EXPRESSION"),
     "create_with_a_generated_column_by_an_aggregate": (SPARKS, "UNSUPPORTED_EXPR_FOR_OPERATOR"),
     "column_mapping_of_no_mode": ("InvalidArgumentError", None),
     # what delta-spark lets pass
@@ -80,6 +81,9 @@ DIFFERENT: dict[str, tuple[str | None, str | None]] = {
     "clone_of_nothing": ("TableNotFoundError", "DELTA_MISSING_DELTA_TABLE"),
     # delta-spark's error has no condition
     "create_with_another_property": ("SchemaMismatchError", "DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY"),
+    # delta-spark's tasks fail, and PySpark has no class for that
+    "number_that_is_too_large": ("ArithmeticException", "CAST_OVERFLOW_IN_TABLE_INSERT"),
+    "division_by_zero": ("ArithmeticException", "DIVIDE_BY_ZERO"),
     # Spark's analysis comes first
     "read_with_a_schema": (SPARKS, "USER_SPECIFIED_AND_ACTUAL_SCHEMA_MISMATCH"),
     "delete_by_an_aggregate": (SPARKS, "INVALID_WHERE_CONDITION"),
@@ -113,8 +117,6 @@ IN_OWN_WORDS = {
 IN_ITS_OWN_WORDS: dict[str, set[str]] = {
     # deltaic tells the table and the version that is missing
     "log_without_its_beginning": {"path", "version"},
-    # columns that row-level changes read beside those of the table
-    "delete_by_no_column": {"proposal"},
     # Spark sees the whole CREATE TABLE
     "create_with_a_generated_column_of_no_column": {"proposal"},
     "update_by_another_type": {"sqlExpr"},

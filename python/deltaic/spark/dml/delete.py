@@ -12,6 +12,7 @@ from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
 from deltaic.spark.dml.rewritten_files import rewrite
 from deltaic.spark.dml.touched_rows import take_matches
+from deltaic.spark.dml.unresolved_columns import naming_columns
 from deltaic.spark.write.retry import retried
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def delete(ref: TableRef, condition: Any = None, *, truncates: bool = False) -> 
         op.dml.check_removable()
         by_vectors = bool(op.dml.uses_vectors)
         if condition is not None:
-            check_deterministic(op, condition)
+            with naming_columns(op, [condition]):
+                check_deterministic(op, condition)
         by_rows = take_matches(op, condition)
         if not op.counts()["touchedFiles"]:
             return {}

@@ -108,7 +108,7 @@ def merge(
         rows = Source(op, source, condition, by_name=any(c.is_star for c in clauses.all.values()))
         inserts = {i: insert_of(op, c, rows) for i, c in clauses.inserts.items()}
         materialized, begun = op.millis(), time.monotonic()
-        with naming_clauses(op, rows, clauses):
+        with naming_clauses(op, rows, condition, clauses):
             check_expressions(op, rows, condition, clauses)
             matches = Matches(op, rows, condition, clauses)
         if clauses.only_inserts:
@@ -124,7 +124,7 @@ def merge(
         if touched and op.dml.has_change_feed:
             _write_changes(op, matches)
         if clauses.inserts:
-            with naming_clauses(op, rows, clauses):
+            with naming_clauses(op, rows, condition, clauses):
                 _insert(op, matches, inserts, as_changes=touched and bool(op.dml.has_change_feed))
         counts = op.counts()
         measured = _measured(matches, kept, (counts["addedRows"] or 0) - kept)

@@ -1,4 +1,4 @@
-"""Names the clause of a merge that has an unresolved column."""
+"""Errors for names that are no columns tell the clause of a merge, and no column that the table does not have."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.spark.dml.operation import shown
+from deltaic.spark.read.native_read import FILE, ROW
 from deltaic.statements.merge_clauses import MATCHED, NOT_MATCHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from deltaic.spark.dml.clauses import Clauses
     from deltaic.spark.dml.operation import Operation
@@ -20,18 +22,37 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def naming_clauses(op: Operation, source: Source, clauses: Clauses) -> Iterator[None]:
-    """Within it, an error of Spark for a name that is not a column names the clause.
+def naming_columns(op: Operation, given: Sequence[Any]) -> Iterator[None]:
+    """Within it, an error of Spark about a name in conditions and values suggests columns of the table alone.
 
-    Raises:
-        InvalidArgumentError: for a condition or a value of a clause.
+    The rows that an operation works on have columns of where they are, too.
     """
     try:
         yield
     except AnalysisException as error:
         if _is_unresolved(error):
+            _ = op.rows().drop(FILE, ROW).select(*map(op.column, given)).schema
+        raise
+
+
+@contextmanager
+def naming_clauses(op: Operation, source: Source, condition: Any, clauses: Clauses) -> Iterator[None]:
+    """Within it, an error of Spark for a name that is not a column names the clause.
+
+    Raises:
+        InvalidArgumentError: for the condition of the merge, and a condition or a value of a clause.
+    """
+    try:
+        yield
+    except AnalysisException as error:
+        if _is_unresolved(error):
+            both = op.rows().join(source.rows)
+            _check(op, both, "condition", "merge", [("search condition", condition)])
             for clause in clauses.all.values():
-                _check(op, rows_of(op, source, clause), clause)
+                name = clause.action.upper()
+                given = [] if clause.condition is None else [(f"{name} condition", clause.condition)]
+                given += [(f"{name} clause", value) for value in (clause.values or {}).values()]
+                _check(op, rows_of(op, source, clause), f"{clause.when} {clause.action}", "clause", given)
         raise
 
 
@@ -42,17 +63,16 @@ def rows_of(op: Operation, source: Source, clause: Clause) -> Any:
     return op.rows().join(source.rows) if clause.when == MATCHED else op.rows()
 
 
-def _check(op: Operation, rows: Any, clause: Clause) -> None:
-    given = [] if clause.condition is None else [("condition", clause.condition)]
-    given += [("clause", value) for value in (clause.values or {}).values()]
-    for what, expression in given:
+def _check(op: Operation, rows: Any, argument: str, what: str, given: Sequence[tuple[str, Any]]) -> None:
+    """Refuses what names no column of the rows; each expression has what delta-spark calls it."""
+    for clause, expression in given:
         error = _error_of(rows, op.column(expression))
         if error is None or not _is_unresolved(error):
             continue
         name = (error.getMessageParameters() or {}).get("objectName", str(expression))
-        reason = f"`{expression}` names no column that the clause sees: {name}"
-        refusal = InvalidArgumentError.of(f"{clause.when} {clause.action}", reason)
-        facts = {"clause": f"{clause.action.upper()} {what}", "cols": ", ".join(rows.columns)}
+        reason = f"`{shown(expression)}` names no column that the {what} sees: {name}"
+        refusal = InvalidArgumentError.of(argument, reason)
+        facts = {"clause": clause, "cols": ", ".join(rows.drop(FILE, ROW).columns)}
         raise refusal.named("DELTA_MERGE_UNRESOLVED_EXPRESSION", sqlExpr=name, **facts) from error
 
 

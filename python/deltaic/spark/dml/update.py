@@ -15,6 +15,7 @@ from deltaic.spark.dml.rewritten_files import rewrite
 from deltaic.spark.dml.row_expressions import check_values
 from deltaic.spark.dml.store_casts import refusing_overflows
 from deltaic.spark.dml.touched_rows import take_matches
+from deltaic.spark.dml.unresolved_columns import naming_columns
 from deltaic.spark.write.retry import retried
 
 if TYPE_CHECKING:
@@ -47,8 +48,10 @@ def update(ref: TableRef, assigned: Assigned, condition: Any = None) -> dict[str
         op.dml.check_removable()
         assignments = Assignments(op, assigned)
         by_vectors = bool(op.dml.uses_vectors)
-        check_values(op, op.rows(), assignments.values())
-        check_deterministic(op, "true" if condition is None else condition, assignments.values())
+        where = "true" if condition is None else condition
+        with naming_columns(op, [where, *assignments.values()]):
+            check_values(op, op.rows(), assignments.values())
+            check_deterministic(op, where, assignments.values())
         by_rows = take_matches(op, condition)
         if not op.counts()["touchedFiles"]:
             return {}
@@ -61,7 +64,7 @@ def update(ref: TableRef, assigned: Assigned, condition: Any = None) -> dict[str
             rewrite(op, new, op.counts()["matchedRows"] or 0)
         counts = op.counts()
         expected = counts["matchedRows"] if by_vectors or not by_rows else counts["touchedRows"]
-        op.expect_rows(expected, "true" if condition is None else condition)
+        op.expect_rows(expected, where)
         if op.dml.has_change_feed:
             before = changes(op, rows, "update_preimage")
             op.write_changes(before.unionByName(changes(op, assignments.new_rows(rows), "update_postimage")))

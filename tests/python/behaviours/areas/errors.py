@@ -23,7 +23,9 @@ def _situation(name: str) -> Callable[[Player], None]:
         if known is not None:
             if known["classes"][0] not in ("TypeError", "ValueError"):
                 del known["error"]
+            warehouse = p.spark.conf.get("spark.sql.warehouse.dir")
             said = {k: _TIME.sub("<time>", v) for k, v in known["parameters"].items()}
+            said = {k: v.replace(warehouse, "<warehouse>") for k, v in said.items()}
             known = {**known, "parameters": said}
         p.tell(known)
 

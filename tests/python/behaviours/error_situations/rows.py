@@ -25,6 +25,27 @@ def delete_by_no_column_by_sql(spark: Any, tables: Any, at: str) -> Iterator[Non
 
 
 @situation
+def delete_by_no_column_of_an_alias(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    ids(spark, at)
+    yield
+    tables.forPath(spark, at).alias("t").delete("t.other = 1")
+
+
+@situation
+def update_by_no_column(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    ids(spark, at)
+    yield
+    tables.forPath(spark, at).update("other = 1", {"id": "2"})
+
+
+@situation
+def update_to_no_column(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    ids(spark, at)
+    yield
+    tables.forPath(spark, at).alias("t").update("t.id = 1", {"id": "t.other"})
+
+
+@situation
 def delete_by_no_sql(spark: Any, tables: Any, at: str) -> Iterator[None]:
     ids(spark, at)
     yield

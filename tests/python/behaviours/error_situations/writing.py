@@ -96,7 +96,7 @@ def version_of_an_application_without_its_id(spark: Any, tables: Any, at: str) -
 def replace_where_of_other_rows(spark: Any, tables: Any, at: str) -> Iterator[None]:
     ids(spark, at)
     yield
-    writer = spark.range(10, 12).write.format("delta").mode("overwrite")
+    writer = spark.range(10, 11).write.format("delta").mode("overwrite")
     writer.option("replaceWhere", "id < 2").save(at)
 
 
