@@ -10,11 +10,10 @@ use pyo3::prelude::{Bound, *};
 use pyo3::types::PyBytes;
 
 use crate::errors::to_python;
-use crate::predicate::JsonPredicate;
+use crate::predicate::{JsonPredicate, read_request};
 use crate::runtime;
 use crate::spark_scan::encoded;
 use crate::stream::{Batches, Stream};
-use crate::table::read_request;
 
 /// The changes of a range of versions; see `rust/core/src/cdf/`.
 #[pyclass(frozen, module = "deltaic._core")]

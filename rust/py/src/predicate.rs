@@ -1,6 +1,7 @@
 //! Predicates cross as JSON, which `deltaic.predicates` makes of SQL and `Predicates.java` of Spark's filters.
 
 use deltaic_core::predicate::Predicate;
+use deltaic_core::scan::ReadRequest;
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -25,4 +26,9 @@ pub(crate) fn inner(predicate: Option<JsonPredicate>) -> Option<Predicate> {
 /// The predicates of the scans of a query: one for each, or none for every row.
 pub(crate) fn of_scans(reads: Vec<Option<JsonPredicate>>) -> Vec<Option<Predicate>> {
     reads.into_iter().map(inner).collect()
+}
+
+/// What rows are asked for.
+pub(crate) fn read_request(columns: Option<Vec<String>>, predicate: Option<JsonPredicate>) -> ReadRequest {
+    ReadRequest { columns, predicate: inner(predicate), ..ReadRequest::default() }
 }

@@ -23,7 +23,7 @@ use crate::arrow::schema_capsule;
 use crate::changes::Changes;
 use crate::errors::to_python;
 use crate::files::FileLines;
-use crate::predicate::{JsonPredicate, inner};
+use crate::predicate::{JsonPredicate, inner, read_request};
 use crate::stream::{Batches, Open, Stream};
 use crate::verify::level;
 use crate::{commits, files, runtime};
@@ -55,11 +55,6 @@ impl Table {
     pub(crate) fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
-}
-
-/// What rows are asked for.
-pub(crate) fn read_request(columns: Option<Vec<String>>, predicate: Option<JsonPredicate>) -> ReadRequest {
-    ReadRequest { columns, predicate: inner(predicate), ..ReadRequest::default() }
 }
 
 fn to_json(py: Python<'_>, value: &impl Serialize) -> PyResult<String> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::alter_table::Alteration;
+use super::alteration::Alteration;
 use super::detail::logical;
 use crate::actions::OperationName;
 use crate::alter::clustering::shown;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::optimize::{OptimizeOptions, Partitions, optimize_partitions};
+use super::optimize::optimize_partitions;
+use super::optimize_options::{OptimizeOptions, Partitions};
 use crate::actions::{Add, Metadata};
 use crate::error::Result;
 use crate::progress::Progress;

@@ -60,7 +60,7 @@ impl Footers {
     /// far: these files have none of the later ones.
     ///
     /// # Errors
-    /// As [`super::convert()`] for a file.
+    /// Those of a conversion for a file.
     pub(crate) fn read(
         &self,
         location: &Location,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::detail::clustering_columns;
-use super::optimize::OptimizeOptions;
+use super::optimize_options::OptimizeOptions;
 use crate::alter::{physical_path, resolve_path};
 use crate::error::{Error, Result, condition};
 use crate::features::TableFeature;

@@ -9,7 +9,8 @@ use super::bin_work::{BinDone, BinWork};
 use super::bins::{Bin, FilesOfPartitions, Worth, groups, whole_partitions};
 use super::cubes::{CubeRules, CurveStats, FileCount};
 use super::layout::{Columns, Layout};
-use super::optimize::{OptimizeDone, OptimizeOptions, Partitions};
+use super::optimize_done::OptimizeDone;
+use super::optimize_options::{OptimizeOptions, Partitions};
 use super::purge::to_be_purged;
 use super::rewrite_files::note;
 use crate::actions::{OperationName, PartitionValues};
@@ -48,7 +49,7 @@ impl OptimizePlan {
     /// Of the newest version.
     ///
     /// # Errors
-    /// As [`super::optimize::optimize`] before a file is read.
+    /// Those of an optimize before a file is read.
     pub(crate) fn of(
         location: &Location,
         options: &OptimizeOptions,

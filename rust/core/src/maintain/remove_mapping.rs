@@ -1,6 +1,6 @@
 //! Taking column mapping away by its property.
 
-use super::alter_table::{Alteration, altered};
+use super::alteration::{Alteration, altered};
 use super::feature_steps::StepJob;
 use crate::alter::drop_feature::unmapped;
 use crate::error::Result;

@@ -6,7 +6,8 @@ use std::time::Instant;
 use arrow::array::RecordBatchReader;
 
 use super::identity_retry::{can_retry, retry};
-use super::overwrite::{Replaced, check_rows, stage};
+use super::new_files::{NewFiles, fill};
+use super::overwrite::{Replaced, stage};
 use crate::actions::{Add, OperationName};
 use crate::alter::identity::Identity;
 use crate::conflict::IdentityValues;
@@ -19,8 +20,8 @@ use crate::store::Location;
 use crate::sums::SaturatingSum;
 use crate::txn::{Operation, Transaction};
 use crate::write::{
-    DefineMode, Defines, RowCondition, Rules, TableSpec, TableWriter, Target, Uploads, WriteMode,
-    WriteOptions, WritePlan, WriteResult, WrittenData, conform_rows, plan_write,
+    DefineMode, Defines, Rules, TableSpec, Target, Uploads, WriteMode, WriteOptions, WritePlan, WriteResult,
+    plan_write,
 };
 
 /// Writes the data into the table, which is created if there is none. Either all of it is committed as one version, or
@@ -77,46 +78,6 @@ pub fn write(
             }
         }
     }
-}
-
-/// Written files, and the facts that belong to them.
-#[derive(Clone, Default)]
-pub(super) struct NewFiles {
-    adds: Vec<Add>,
-    rows: u64,
-    /// The farthest identities in them, by physical name.
-    marks: BTreeMap<String, i64>,
-}
-
-impl NewFiles {
-    pub(super) fn of(written: Vec<WrittenData>, rules: &Rules) -> Self {
-        let rows = written.iter().map(|w| w.rows).sum();
-        let adds = written.into_iter().map(|w| w.add).collect();
-        NewFiles { adds, rows, marks: rules.marks() }
-    }
-}
-
-/// Writes the data into files, all below `folder` of the table where one is given.
-pub(crate) fn fill(
-    plan: &WritePlan,
-    data: impl RecordBatchReader,
-    rules: &mut Rules,
-    uploads: &Uploads,
-    options: &WriteOptions,
-    folder: Option<&str>,
-) -> Result<Vec<WrittenData>> {
-    let mut files = TableWriter::new(plan, uploads, options, folder);
-    let checked = options.replace_where.as_deref().filter(|_| options.check_replaced);
-    let replaced = checked.map(|text| RowCondition::new(Some(text), plan)).transpose()?;
-    for batch in data {
-        let given = batch.map_err(|e| Error::arrow("reading the data to write", e))?;
-        let batch = conform_rows(plan, rules, &given)?;
-        if let Some(replaced) = &replaced {
-            check_rows(plan, replaced, &given, &batch, rules)?;
-        }
-        files.write(&batch)?;
-    }
-    files.finish()
 }
 
 /// Commits files that are written already: the other half of [`write()`], for files that Spark wrote. The files are never

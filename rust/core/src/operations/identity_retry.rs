@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::append::{NewFiles, fill};
+use super::new_files::{NewFiles, fill};
 use crate::actions::Add;
 use crate::error::{ConflictRule, Error, Result};
 use crate::scan::{ReadRequest, RowScan};
@@ -19,7 +19,7 @@ pub(super) fn can_retry(error: &Error, options: &WriteOptions) -> bool {
 /// given columns. Returns the new plan and files; the old ones are of no more use.
 ///
 /// # Errors
-/// As [`super::append::write`].
+/// As [`crate::operations::write`].
 pub(super) fn retry(
     plan: &WritePlan,
     files: Vec<Add>,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::columns::FileBatch;
-use super::stream::FileStream;
 use crate::actions::{Metadata, Protocol};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
@@ -37,7 +36,7 @@ impl Sums {
     }
 
     /// Of all files, with what these know.
-    fn of(files: FileStream, known: Self) -> Result<Self> {
+    fn of(files: impl Iterator<Item = Result<FileBatch>>, known: Self) -> Result<Self> {
         let mut sums = known.zero();
         for batch in files {
             sums.add(&batch?);
@@ -81,7 +80,7 @@ impl Totals {
     ///
     /// # Errors
     /// As the listing.
-    pub(crate) fn agree(&self, files: FileStream) -> Result<bool> {
+    pub(crate) fn agree(&self, files: impl Iterator<Item = Result<FileBatch>>) -> Result<bool> {
         Ok(Sums::of(files, self.said)? == self.said)
     }
 
@@ -93,8 +92,11 @@ impl Totals {
     }
 }
 
+/// Files of a listing.
+pub(crate) type Files = Box<dyn Iterator<Item = Result<FileBatch>>>;
+
 /// The same files by other parts of the log; none where there is no other way to them.
-pub(crate) type Otherwise = Box<dyn FnOnce() -> Result<Option<FileStream>> + Send + Sync>;
+pub(crate) type Otherwise = Box<dyn FnOnce() -> Result<Option<Files>> + Send + Sync>;
 
 /// Decides which one is damaged if a checksum contradicts the commits: the commit, as an error, or `None` if the
 /// checksum may be wrong.

@@ -22,6 +22,7 @@ mod pruned_rows;
 mod row_group;
 #[cfg(test)]
 mod row_group_tests;
+mod scan_source;
 mod stats_json;
 mod stream;
 mod tail;
@@ -29,7 +30,7 @@ mod transactions;
 
 pub(crate) use checkpoint::CheckpointReader;
 pub(crate) use checkpoint_file::CheckpointFile;
-pub(crate) use checksum_validation::{Blame, Count, Otherwise, Totals, check_table};
+pub(crate) use checksum_validation::{Blame, Count, Files, Otherwise, Totals, check_table};
 pub use columns::{FileBatch, FilesRequest};
 pub(crate) use columns::{STRING_MAP, VECTOR, conform, vector_at};
 pub(crate) use commit_info::info_of;
@@ -37,6 +38,6 @@ pub(crate) use commits::{CHUNK, fetch, scan_for_metadata, scan_for_protocol_and_
 pub(crate) use keys::{KeyLayer, KeySet, key};
 pub use line::CommitActions;
 pub(crate) use line::{RemoveLine, for_each_action, for_each_line, parse_whole};
+pub(crate) use scan_source::ScanSource;
 pub use stream::FileStream;
-pub(crate) use stream::ScanSource;
 pub(crate) use tail::{Tail, without};

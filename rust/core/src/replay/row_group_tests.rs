@@ -20,7 +20,7 @@ use super::checkpoint_pages::FilePages;
 use super::columns::STRING_MAP;
 use super::keys::KeyLayer;
 use super::row_group::{GroupReader, LEAST_ROWS, ReadPlan, Sizes};
-use super::stream::ScanSource;
+use super::scan_source::ScanSource;
 use super::tail::Tail;
 use crate::actions::ObjectPath;
 use crate::log::{Checkpoint, LogFile};

@@ -14,20 +14,12 @@ use super::checkpoint_pages::FilePages;
 use super::checksum_validation::Count;
 use super::columns::{FileBatch, FilesRequest, file_columns, schema_of};
 use super::row_group::{GroupReader, ReadPlan, Sizes};
-use super::tail::{Tail, without};
+use super::scan_source::ScanSource;
+use super::tail::without;
 use crate::error::{Error, Result};
 use crate::prune::Pruner;
 use crate::report::Counters;
-use crate::store::{Location, Recycling, runtime};
-
-/// What a listing reads: a tail over a checkpoint.
-#[derive(Clone)]
-pub(crate) struct ScanSource {
-    pub(crate) location: Location,
-    pub(crate) tail: Arc<Tail>,
-    pub(crate) checkpoint: Option<Arc<CheckpointReader>>,
-    pub(crate) counters: Arc<Counters>,
-}
+use crate::store::{Recycling, runtime};
 
 /// The live files of a snapshot, a batch at a time.
 ///

@@ -13,6 +13,7 @@ mod ordered;
 mod other_fields;
 mod pages;
 mod partition_values;
+mod positions;
 mod project;
 mod prunable_columns;
 mod read;

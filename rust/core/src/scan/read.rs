@@ -9,10 +9,10 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 
 use super::decode::Rows;
 use super::pages;
+use super::positions::Positions;
 use super::project::Projection;
 use super::request::{ReadRequest, resolve};
 use super::row_ids::{ROW_COMMIT_VERSION, ROW_ID, RowIds, Tracked};
-use super::row_positions::Positions;
 use super::selection::{check_vector, left, positions, row_count, select};
 use super::skip::row_groups;
 use crate::actions::Add;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, new_null_array};
 use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema};
 
-use super::row_positions::Positions;
+use super::positions::Positions;
 use crate::actions::{Add, Metadata, ObjectPath};
 use crate::error::{Error, Result};
 use crate::properties::TableProperty;

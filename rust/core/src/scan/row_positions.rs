@@ -1,42 +1,14 @@
 //! Rows with their positions in the data file: the parts of deletion vectors and row ids.
 
-use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+use super::positions::Positions;
 use super::read::{FileRows, RowScan, open_without};
 use crate::actions::Add;
 use crate::deletion_vector::DeletionVector;
 use crate::error::Result;
-
-/// Where rows are in their file.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Positions {
-    /// Number of rows of the file.
-    pub(super) rows: u64,
-    /// Positions of those that are read, in their order.
-    pub(super) ranges: VecDeque<Range<u64>>,
-}
-
-impl Positions {
-    /// The positions of the next rows.
-    pub(super) fn take(&mut self, mut rows: u64) -> Vec<u64> {
-        let mut out = Vec::with_capacity(usize::try_from(rows).unwrap_or(0));
-        while rows > 0 {
-            let Some(range) = self.ranges.front_mut() else { break };
-            let end = range.end.min(range.start + rows);
-            rows -= end - range.start;
-            out.extend(range.start..end);
-            range.start = end;
-            if range.is_empty() {
-                self.ranges.pop_front();
-            }
-        }
-        out
-    }
-}
 
 /// The rows of one file, batch by batch, each with the positions of its rows in the file.
 #[derive(Debug)]

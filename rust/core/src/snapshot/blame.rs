@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::recount::files_without;
+use super::log_state::files_without;
 use crate::actions::{Action, ActionRef};
 use crate::checksum::{Checksum, next_checksum};
 use crate::error::{Error, Result};

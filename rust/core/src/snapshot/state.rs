@@ -7,13 +7,14 @@ use super::at::At;
 use super::clock::commit_info;
 use super::level::{Checks, Verify};
 use super::load::{Evidence, Opened, check_not_lost, compacted, known, open, reopen};
+use super::log_state::{ReplayedLog, State, replay};
 use super::recount::count_of;
 use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
 use crate::events;
 use crate::features::{TableFeature, check_reader, check_uses};
-use crate::log::{Listing, LogFile, LogFileKind, LogSegment, commit_name};
+use crate::log::{Listing, LogFile, LogFileKind, commit_name};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
 use crate::replay::{
@@ -45,34 +46,6 @@ struct Inner {
     opened_from: &'static str,
     counters: Arc<Counters>,
     state: Mutex<State>,
-}
-
-pub(super) struct State {
-    segment: LogSegment,
-    excluded: BTreeSet<String>,
-    pub(super) checkpoint: Option<Arc<CheckpointReader>>,
-    /// Replay up to `base_version`, from an older snapshot.
-    base: Option<(u64, Arc<Tail>)>,
-    tail: Option<Arc<Tail>>,
-    evidence: Evidence,
-}
-
-impl State {
-    pub(super) fn of(
-        segment: LogSegment,
-        excluded: BTreeSet<String>,
-        checkpoint: Option<Arc<CheckpointReader>>,
-        evidence: Evidence,
-    ) -> Self {
-        State { segment, excluded, checkpoint, base: None, tail: None, evidence }
-    }
-}
-
-/// The parts of a replayed version.
-pub(crate) struct ReplayedLog {
-    pub(crate) segment: LogSegment,
-    pub(crate) tail: Arc<Tail>,
-    pub(crate) checkpoint: Option<Arc<CheckpointReader>>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -595,22 +568,4 @@ impl Snapshot {
 fn read_totals(location: &Location, file: &LogFile) -> Option<Totals> {
     let checksum = Checksum::read(location, file).ok()?;
     Totals::of(&checksum, location.log_dir().join(&file.name).to_string(), file.version)
-}
-
-/// Opens the checkpoint and replays the commits that are not replayed yet.
-pub(super) fn replay(location: &Location, state: &mut State) -> Result<Arc<Tail>> {
-    if state.checkpoint.is_none()
-        && let Some(checkpoint) = &state.segment.checkpoint
-    {
-        state.checkpoint = Some(Arc::new(state.evidence.open_checkpoint(location, checkpoint)?));
-    }
-    match &state.base {
-        Some((version, base)) => {
-            let newer: Vec<LogFile> =
-                state.segment.tail.iter().filter(|f| f.version > *version).cloned().collect();
-            base.advance(location, &newer)
-        }
-        None => Tail::default().advance(location, &state.segment.tail),
-    }
-    .map(Arc::new)
 }

@@ -7,6 +7,7 @@
 
 mod admission;
 mod commit;
+mod known;
 mod offset;
 mod options;
 mod schema_changes;

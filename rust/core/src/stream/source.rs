@@ -2,11 +2,11 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::admission::{Admission, ReadLimit};
+use super::known::Known;
 use super::offset::{END, Offset, SCHEMA_CHANGE};
 use super::options::{SourceOptions, Start};
 use super::schema_changes::ReadSchema;
 use super::tracking::Tracker;
-use super::walk::Known;
 use crate::actions::Add;
 use crate::error::{Error, Result, condition};
 use crate::schema::ColumnMappingMode;

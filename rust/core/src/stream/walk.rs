@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::commit::IndexedCommit;
+use super::known::Known;
 use super::offset::{BASE, END, Offset, SCHEMA_CHANGE};
 use super::source::Source;
 use crate::actions::Add;
@@ -19,26 +20,6 @@ use crate::store::runtime;
 
 /// Parsed commits that are kept from the question for an offset to that for its files.
 const KEPT: usize = 1024;
-
-/// What a source knows from one question to the next.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    /// The files of the version where the stream began, in order.
-    initial: Option<(u64, Arc<Vec<Add>>)>,
-    commits: BTreeMap<u64, Arc<IndexedCommit>>,
-    /// The newest commit that was listed.
-    head: Option<LogFile>,
-}
-
-impl Known {
-    /// What lies before an offset is not asked for again.
-    pub(super) fn forget_before(&mut self, start: &Offset) {
-        self.commits = self.commits.split_off(&start.version);
-        if !start.initial {
-            self.initial = None;
-        }
-    }
-}
 
 /// A place in the stream: version, index, and the file that has it.
 pub(super) type Place<'a> = (u64, i64, Option<&'a Add>);

@@ -1,32 +1,20 @@
 //! Compares data files and deletion vectors with the log.
 
-use std::sync::Arc;
-
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::deep_stats;
+use super::facts::Facts;
 use super::finding::{FindingKind, Wrong};
 use crate::actions::Add;
 use crate::deletion_vector::Shared;
 use crate::error::{Error, Result};
 use crate::parquet::DataFile;
 use crate::scan::{check_vector, column_facts, row_count};
-use crate::schema::{ColumnMappingMode, StructType};
-use crate::snapshot::Snapshot;
-use crate::store::{Location, runtime};
+use crate::store::runtime;
 
 /// Files that are looked into before what was found is kept.
 const WAVE: usize = 1024;
-
-/// What is to be known of a table to look into its files.
-#[derive(Debug, Clone)]
-pub(crate) struct Facts {
-    pub(crate) location: Location,
-    pub(crate) schema: Arc<StructType>,
-    pub(crate) partition_columns: Vec<String>,
-    pub(crate) mode: ColumnMappingMode,
-}
 
 /// A file that exists with its size.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,17 +44,6 @@ impl LooksInto for Here {
 
     fn look(&mut self, facts: &Facts, files: Vec<Existing>) -> Result<Vec<Vec<Wrong>>> {
         check_all(facts, &files)
-    }
-}
-
-impl Facts {
-    pub(super) fn of(snapshot: &Snapshot) -> Self {
-        Facts {
-            location: snapshot.location().clone(),
-            schema: snapshot.schema().clone(),
-            partition_columns: snapshot.partition_columns().to_vec(),
-            mode: snapshot.column_mapping(),
-        }
     }
 }
 

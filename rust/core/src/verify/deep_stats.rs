@@ -9,7 +9,7 @@ use arrow::compute::{cast, sum};
 use arrow::datatypes::{DataType as Arrow, Float64Type, Int64Type};
 use serde_json::value::RawValue;
 
-use super::deep::Facts;
+use super::facts::Facts;
 use super::finding::{FindingKind, Wrong};
 use crate::actions::Add;
 use crate::partition;

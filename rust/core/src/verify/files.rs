@@ -5,7 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use super::deep::{Existing, Facts, LooksInto};
+use super::deep::{Existing, LooksInto};
+use super::facts::Facts;
 use super::finding::FindingKind;
 use super::identities::IdentityColumn;
 use super::report::VerifyReport;

@@ -8,6 +8,7 @@ mod compacted;
 mod deep;
 mod deep_stats;
 mod differences;
+mod facts;
 mod features;
 mod files;
 mod finding;
@@ -23,7 +24,8 @@ mod run;
 mod state;
 mod timestamps;
 
-pub(crate) use deep::{Existing, Facts, LooksInto, check_all};
+pub(crate) use deep::{Existing, LooksInto, check_all};
+pub(crate) use facts::Facts;
 pub(crate) use finding::Wrong;
 pub use finding::{Finding, FindingKind};
 pub use report::{VerifyOptions, VerifyReport};

@@ -2,6 +2,7 @@
 
 mod bound;
 mod clauses;
+mod files;
 mod find;
 mod insert;
 mod keys;
@@ -17,7 +18,8 @@ mod values;
 mod write;
 
 pub use clauses::{MergeAction, MergeClause, MergeRequest, MergeWhen};
+pub(crate) use files::merge_files;
 pub(crate) use pairs::{KeyPairs, find_pairs, paired_rows};
 pub use pairs::{PairKey, PairLimits};
-pub(crate) use plan::{MergePlan, merge_files, new_columns};
+pub(crate) use plan::{MergePlan, new_columns};
 pub use source::MergeSource;

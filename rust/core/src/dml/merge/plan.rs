@@ -1,17 +1,12 @@
-//! A merge as a whole: what is found, and what is written for it.
+//! A merge that is bound to a table and a source, and what is written for it.
 
 use std::collections::BTreeMap;
 
 use super::bound::BoundMerge;
 use super::clauses::{MergeAction, MergeRequest};
-use super::find::{Found, find};
-use super::insert::insert;
 use super::names::{Joined, Names};
 use super::source::MergeSource;
 use super::values::{Insert, Update};
-use super::write::rewrite;
-use crate::actions::Add;
-use crate::dml::DmlAttempt;
 use crate::dml::rewritten_files::Rewritten;
 use crate::error::Result;
 use crate::predicate::Predicate;
@@ -87,23 +82,4 @@ pub(crate) struct MergeWritten {
     pub(crate) rows: Vec<u64>,
     /// The farthest values of identity columns in new rows, by physical name.
     pub(crate) marks: BTreeMap<String, i64>,
-}
-
-/// Finds what matches in these files, and writes the new rows and the changes. Deletion vectors are left to the caller.
-///
-/// # Errors
-/// As [`crate::operations::merge()`], except those of the commit.
-pub(crate) fn merge_files(
-    attempt: &DmlAttempt,
-    merge: &MergePlan<'_>,
-    candidates: Vec<Add>,
-) -> Result<(Found, MergeWritten)> {
-    let found = find(attempt, &merge.bound, merge.source, candidates)?;
-    let files = rewrite(attempt, merge, &found)?;
-    let mut written = MergeWritten { files, rows: vec![0; merge.updates.len()], marks: BTreeMap::new() };
-    for acted in found.acted.iter().flatten() {
-        written.rows[usize::from(acted.clause)] += 1;
-    }
-    insert(attempt, merge, &found.matched, !found.touched.is_empty(), &mut written)?;
-    Ok((found, written))
 }
