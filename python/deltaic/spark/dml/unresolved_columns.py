@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from deltaic.spark.dml.source import Source
     from deltaic.statements.merge_clauses import Clause
 
+# how columns begin that an operation adds to those of the user
+_OWN = "__deltaic_"
+
 
 @contextmanager
 def naming_columns(op: Operation, given: Sequence[Any]) -> Iterator[None]:
@@ -72,7 +75,8 @@ def _check(op: Operation, rows: Any, argument: str, what: str, given: Sequence[t
         name = (error.getMessageParameters() or {}).get("objectName", str(expression))
         reason = f"`{shown(expression)}` names no column that the {what} sees: {name}"
         refusal = InvalidArgumentError.of(argument, reason)
-        facts = {"clause": clause, "cols": ", ".join(rows.drop(FILE, ROW).columns)}
+        columns = (name for name in rows.columns if not name.startswith(_OWN))
+        facts = {"clause": clause, "cols": ", ".join(columns)}
         raise refusal.named("DELTA_MERGE_UNRESOLVED_EXPRESSION", sqlExpr=name, **facts) from error
 
 
