@@ -9,7 +9,6 @@ from pyspark.errors import AnalysisException
 
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.dml.operation import shown
-from deltaic.spark.read.native_read import FILE, ROW
 from deltaic.statements.merge_clauses import MATCHED, NOT_MATCHED
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def naming_columns(op: Operation, given: Sequence[Any]) -> Iterator[None]:
         yield
     except AnalysisException as error:
         if _is_unresolved(error):
-            _ = op.rows().drop(FILE, ROW).select(*map(op.column, given)).schema
+            _ = _of_the_user(op.rows()).select(*map(op.column, given)).schema
         raise
 
 
@@ -75,9 +74,12 @@ def _check(op: Operation, rows: Any, argument: str, what: str, given: Sequence[t
         name = (error.getMessageParameters() or {}).get("objectName", str(expression))
         reason = f"`{shown(expression)}` names no column that the {what} sees: {name}"
         refusal = InvalidArgumentError.of(argument, reason)
-        columns = (name for name in rows.columns if not name.startswith(_OWN))
-        facts = {"clause": clause, "cols": ", ".join(columns)}
+        facts = {"clause": clause, "cols": ", ".join(_of_the_user(rows).columns)}
         raise refusal.named("DELTA_MERGE_UNRESOLVED_EXPRESSION", sqlExpr=name, **facts) from error
+
+
+def _of_the_user(rows: Any) -> Any:
+    return rows.drop(*(name for name in rows.columns if name.startswith(_OWN)))
 
 
 def _error_of(rows: Any, column: Any) -> AnalysisException | None:

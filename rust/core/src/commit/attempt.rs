@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::store::PutOutcome;
 
 /// How often a put without a clear answer is repeated, and an unreadable answer read again.
-const TRIES: u32 = 5;
+pub(super) const TRIES: u32 = 5;
 
 /// What an attempt wants to be done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

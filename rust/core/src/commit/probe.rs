@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use chrono::Utc;
 use uuid::Uuid;
 
 use super::Backoff;
-use super::attempt::is_refusal;
+use super::attempt::{TRIES, is_refusal};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 use crate::store::{Location, PutOutcome};
@@ -33,9 +33,6 @@ pub(crate) fn trust_store(location: &Location) {
     trusted().insert(key(location));
 }
 
-/// How often a store is tried that gives no clear answer.
-const TRIES: u32 = 5;
-
 /// Makes sure, once for each remote store in the life of the process, that put-if-absent is one: two writes of one small
 /// object, of which the second must be refused. A store that ignores the condition would let two writers commit the
 /// same version, and the rows of one would be lost without an error. It is asked before a write uploads its first file.
@@ -47,8 +44,7 @@ pub(crate) fn check_store(location: &Location) -> Result<()> {
     if is_trusted(location) {
         return Ok(());
     }
-    let mut backoff =
-        Backoff::new(Duration::from_millis(20), Duration::from_secs(1), Duration::from_secs(60));
+    let mut backoff = Backoff::after_unclear_answers();
     for tries in 1.. {
         let object = object(location);
         let answer = put_twice(location, &object);

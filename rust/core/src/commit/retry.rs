@@ -26,6 +26,11 @@ impl Backoff {
         Backoff { shrinks: true, ..Backoff::new(base, cap, budget) }
     }
 
+    /// Pauses before a request is repeated that had no clear answer.
+    pub(super) fn after_unclear_answers() -> Self {
+        Backoff::new(Duration::from_millis(20), Duration::from_secs(1), Duration::from_secs(60))
+    }
+
     /// Waits; false, at once, when the deadline has passed.
     pub fn pause(&mut self) -> bool {
         if Instant::now() >= self.deadline {

@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use super::attempt::{CommitAttempt, Step};
 use super::probe::check_store;
 use super::{Backoff, CommitOutcome};
@@ -32,8 +30,7 @@ pub fn write_commit<'a>(
     let path = commit_path(location, version);
     let body = encode(info, actions, &path.to_string())?;
     let mut attempt = CommitAttempt::new(path.clone(), version, info.txn_id.as_deref().unwrap_or_default());
-    let mut backoff =
-        Backoff::new(Duration::from_millis(20), Duration::from_secs(1), Duration::from_secs(60));
+    let mut backoff = Backoff::after_unclear_answers();
     loop {
         if attempt.is_repeated() {
             events::repeated(&path.to_string());
