@@ -34,6 +34,7 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --locked -- -D warnings
     python .ci/layers.py
+    python .ci/circles.py
     python .ci/names.py
     ruff check .
     ruff format --check .

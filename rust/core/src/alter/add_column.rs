@@ -1,8 +1,9 @@
 //! Adding columns.
 
 use super::Definition;
+use super::change::Change;
 use super::column_mapping::strip;
-use super::finalize::{Change, finalize};
+use super::finalize::finalize;
 use super::paths::{position, refuse, resolve, same, struct_mut};
 use crate::error::{Result, condition};
 use crate::schema::{

@@ -1,13 +1,14 @@
 //! Changing columns: type, nullability, comment, default, place.
 
 use super::add_column::Position;
+use super::change::Change;
 use super::clustering::check_statistics;
-use super::defaults::set_default;
-use super::finalize::{Change, finalize};
+use super::finalize::finalize;
 use super::generated::refuse_type_of_generated;
 use super::identity::Identity;
 use super::paths::{position, refuse, resolve, same, struct_mut, type_mut};
 use super::references::refuse_if_used;
+use super::set_default::set_default;
 use super::{Definition, widen};
 use crate::error::{Result, condition};
 use crate::schema::{CHAR_VARCHAR, DataType, StructField, StructType, TextLimit};

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::Definition;
-use super::finalize::Change;
+use super::change::Change;
 use super::paths::begins_with;
 use crate::error::{Error, Result, condition};
 use crate::features::TableFeature;

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::finalize::{Change, finalize};
+use super::Definition;
+use super::change::Change;
+use super::expression_names::unknown_quoted;
+use super::finalize::finalize;
 use super::paths::same;
-use super::{Definition, references};
+
 use crate::actions::Metadata;
 use crate::error::{Error, Result, condition};
 use crate::properties::CONSTRAINT_PREFIX;
@@ -77,7 +80,7 @@ pub fn add_constraint(table: &Definition, name: &str, expression: &str) -> Resul
     if expression.trim().is_empty() {
         return Err(invalid(name, "the expression is empty"));
     }
-    if let Some(column) = references::unknown_quoted(&table.schema, expression) {
+    if let Some(column) = unknown_quoted(&table.schema, expression) {
         let columns: Vec<&str> = table.schema.fields.iter().map(|f| f.name.as_str()).collect();
         let reason = format!("`{column}` is not a column; the columns are {}", columns.join(", "));
         return Err(invalid(name, reason));

@@ -1,7 +1,8 @@
 //! Dropping columns.
 
+use super::change::Change;
 use super::clustering::is_clustering;
-use super::finalize::{Change, finalize};
+use super::finalize::finalize;
 use super::paths::{position, refuse, resolve, struct_mut};
 use super::references::refuse_if_used;
 use super::{Definition, stats_list};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::change::Change;
 use super::column_mapping::{is_mapped, without_mapping};
 use super::constraints::constraints;
-use super::finalize::Change;
 use super::names::names_that_need_mapping;
 use super::protocol::{with_features, without_feature};
 use super::validate::check;

@@ -1,10 +1,12 @@
 //! Schema evolution by a write: merging the schema of the data into that of the table, or overwriting it.
 
+use super::change::Change;
 use super::column_mapping::{reuse, strip};
-use super::finalize::{Change, finalize};
+use super::finalize::finalize;
 use super::generated::refuse_type_of_generated;
 use super::paths::{refuse, same};
 use super::references::{refuse_if_used, refuse_type_if_used};
+use super::widen::Integers;
 use super::{Definition, identity, widen};
 use crate::alter::names::{check_names, check_partition_columns};
 use crate::error::{Error, Result, condition};
@@ -33,13 +35,6 @@ pub fn merge_schema(table: &Definition, data: &StructType) -> Result<Definition>
 /// As [`merge_schema`].
 pub fn merge_source_schema(table: &Definition, source: &StructType) -> Result<Definition> {
     merged(table, source, Integers::Stay)
-}
-
-/// What bytes, shorts and integers, which files hold alike, do without type widening.
-#[derive(Clone, Copy)]
-pub(super) enum Integers {
-    Widen,
-    Stay,
 }
 
 fn merged(table: &Definition, data: &StructType, integers: Integers) -> Result<Definition> {

@@ -1,21 +1,11 @@
 //! From the wanted definition to the committed one: ids, recorded type changes, protocol, kept properties, checks.
 
+use super::change::Change;
 use super::definition::Definition;
 use super::protocol::{Asked, for_new_table, upgraded};
 use super::validate::check;
 use super::{column_mapping, iceberg_compat, row_tracking, widen};
 use crate::error::Result;
-
-/// What happens to the rows and files that a table has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// There is no table.
-    Create,
-    /// They stay: the new definition must fit them.
-    Alter,
-    /// All are removed in the same commit, or rewritten: overwriting with a new schema, restoring, replacing.
-    Replace,
-}
 
 /// The definition that is committed, from that of the table and the one that is wanted. Where nothing is to be done, it is
 /// the wanted one.

@@ -1,7 +1,7 @@
 //! Generated columns (PROTOCOL.md, "Generated Columns").
 
+use super::expression_names::names;
 use super::paths::refuse;
-use super::references::names;
 use crate::actions::Protocol;
 use crate::error::{Error, Result, condition};
 use crate::expr::{Evaluator, Rule, RuleKind};

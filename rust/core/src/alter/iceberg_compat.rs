@@ -3,13 +3,12 @@
 use serde_json::Value;
 
 use super::Definition;
-use super::finalize::Change;
-use super::widen::is_iceberg_widening;
+use super::change::Change;
 use crate::actions::{Add, Metadata};
 use crate::error::{Error, Result};
 use crate::features::TableFeature;
 use crate::properties::TableProperty;
-use crate::schema::{ColumnMappingMode, DataType, TYPE_CHANGES, type_from_name};
+use crate::schema::{ColumnMappingMode, DataType, TYPE_CHANGES, is_widening, type_from_name};
 use crate::stats::num_records;
 
 const V1: TableProperty = TableProperty::EnableIcebergCompatV1;
@@ -86,6 +85,16 @@ pub(super) fn check(old: Option<&Definition>, new: &Definition) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The changes that Iceberg has too.
+pub(super) fn is_iceberg_widening(from: &DataType, to: &DataType) -> bool {
+    use DataType::{Byte, Decimal, Double, Float, Integer, Long, Short};
+    match (from, to) {
+        (Byte | Short | Integer, Short | Integer | Long) | (Float, Double) => is_widening(from, to),
+        (Decimal(p1, s1), Decimal(p2, s2)) => s1 == s2 && p1 <= p2,
+        (from, to) => from == to,
+    }
 }
 
 fn check_types(table: &Definition) -> Result<()> {

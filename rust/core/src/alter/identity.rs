@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::Definition;
-use super::finalize::{Change, finalize};
-use super::paths::{position, refuse, resolve};
+use super::paths::{position, refuse};
 use crate::error::{Error, Result, condition};
 use crate::schema::{
     ColumnMappingMode, DataType, IDENTITY_ALLOW_EXPLICIT_INSERT, IDENTITY_HIGH_WATER_MARK, IDENTITY_START,
@@ -108,7 +106,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`Error::InvalidColumnChange`] when it would not fit into 64 bits.
-    fn synced(self, column: &str, value: i64, lowered: bool) -> Result<Option<i64>> {
+    pub(super) fn synced(self, column: &str, value: i64, lowered: bool) -> Result<Option<i64>> {
         let overflow = || refuse(&[column.to_owned()], "its high-water mark does not fit into a long");
         let candidate = self.round(value).ok_or_else(overflow)?;
         let is_bad = self.high_water_mark.is_some_and(|mark| self.is_before(mark, self.start));
@@ -169,41 +167,6 @@ pub fn advance_marks(
         Identity { high_water_mark, ..identity }.write(field);
     }
     Ok(schema)
-}
-
-/// The table with the mark of an identity column at the farthest value of its rows, which is asked for by the name of the
-/// column and whether values grow. A mark moves back only if `lowered`; a table without values keeps it.
-///
-/// # Errors
-/// [`Error::InvalidColumnChange`] for a missing column or is no identity column, and where the mark would not fit
-/// into 64 bits; as `farthest`.
-pub(crate) fn sync_mark(
-    table: &Definition,
-    column: &[String],
-    lowered: bool,
-    farthest: impl FnOnce(&str, bool) -> Result<Option<i64>>,
-) -> Result<Definition> {
-    let path = resolve(&table.schema, column).map_err(|error| {
-        let columns: Vec<&str> = table.schema.fields.iter().map(|f| f.name.as_str()).collect();
-        let (name, proposal) = (column.join("."), columns.join(", "));
-        error.named(
-            &condition::UNRESOLVED_COLUMN_WITH_SUGGESTION,
-            [("objectName", name.as_str()), ("proposal", proposal.as_str())],
-        )
-    })?;
-    let mut new = table.clone();
-    let place = path.first().filter(|_| path.len() == 1).and_then(|name| position(&new.schema, name));
-    let field = place.and_then(|at| new.schema.fields.get_mut(at));
-    let field = field.ok_or_else(|| refuse(&path, "an identity column is one of the table itself"))?;
-    let identity = Identity::of(field)?.ok_or_else(|| {
-        refuse(&path, "it is not an identity column")
-            .of_condition(&condition::IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN)
-    })?;
-    if let Some(value) = farthest(&field.name, identity.step > 0)? {
-        let high_water_mark = identity.synced(&field.name, value, lowered)?;
-        Identity { high_water_mark, ..identity }.write(field);
-    }
-    finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
 /// The first of these columns, by physical name, whose mark is another in `new` than in `old`: values generated from it

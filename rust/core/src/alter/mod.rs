@@ -26,7 +26,9 @@
 //!   and time at which in-commit timestamps begin.
 
 mod add_column;
+mod change;
 mod change_column;
+mod cluster_by;
 pub mod clustering;
 mod collations;
 mod column_mapping;
@@ -36,6 +38,7 @@ mod definition;
 mod drop_column;
 pub mod drop_feature;
 mod evolve;
+mod expression_names;
 mod finalize;
 pub mod generated;
 pub mod iceberg_compat;
@@ -48,21 +51,23 @@ pub(crate) mod references;
 mod rename_column;
 mod replace_columns;
 pub mod row_tracking;
+mod set_default;
 mod stats_list;
+mod sync_mark;
 mod validate;
 pub mod widen;
 
 pub use add_column::{NewColumn, Position, add_columns};
+pub use change::Change;
 pub use change_column::{ColumnChange, change_columns};
-pub use clustering::cluster_by;
+pub use cluster_by::cluster_by;
 pub use column_mapping::without_mapping;
 pub(crate) use column_mapping::{nested_id, reuse};
 pub use constraints::{add_constraint, constraints, drop_constraint};
-pub use defaults::set_default;
 pub use definition::{Definition, columns_from_json};
 pub use drop_column::drop_columns;
 pub use evolve::{merge_schema, merge_source_schema, overwrite_schema};
-pub use finalize::{Change, finalize};
+pub use finalize::finalize;
 pub(crate) use names::check_partition_columns;
 pub(crate) use paths::{physical as physical_path, resolve as resolve_path};
 pub use properties::{SetOptions, known_properties, set_properties, unset_properties};
@@ -70,6 +75,8 @@ pub(crate) use protocol::joined_protocol;
 pub use protocol::{Asked, check_keeps_features};
 pub use rename_column::rename_column;
 pub use replace_columns::replace_columns;
+pub use set_default::set_default;
+pub(crate) use sync_mark::sync_mark;
 pub use validate::{validate, validate_replacement};
 
 #[cfg(test)]

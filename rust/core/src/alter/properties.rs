@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Definition;
+use super::change::Change;
 use super::constraints::is_constraint;
-use super::finalize::{Change, finalize};
+use super::finalize::finalize;
 use super::protocol::Asked;
 use super::row_tracking::{EITHER, both};
 use crate::error::{Error, Result, condition};

@@ -1,6 +1,7 @@
 //! Renaming a column.
 
-use super::finalize::{Change, finalize};
+use super::change::Change;
+use super::finalize::finalize;
 use super::paths::{position, refuse, resolve, same, struct_mut};
 use super::references::refuse_if_used;
 use super::{Definition, stats_list};

@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use super::Definition;
 use super::add_column::checked;
+use super::change::Change;
 use super::change_column::{ColumnChange, change_field, change_type};
 use super::clustering::check_statistics;
 use super::drop_column::drop_column;
-use super::finalize::{Change, finalize};
+use super::finalize::finalize;
 use super::identity::Identity;
 use super::paths::{refuse, same};
 use crate::error::{Error, Result, condition};

@@ -1,6 +1,7 @@
 //! Tables for the tests of this module.
 
-use super::finalize::{Change, finalize};
+use super::change::Change;
+use super::finalize::finalize;
 use crate::actions::{Metadata, Protocol};
 use crate::alter::Definition;
 use crate::schema::{ArrayType, DataType, MapType, StructField, StructType};

@@ -1,6 +1,6 @@
 //! The check of protocol and metadata before they are committed.
 
-use super::finalize::Change;
+use super::change::Change;
 use super::identity::Identity;
 use super::names::{check_names, check_partition_columns};
 use super::paths::same;

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::evolve::Integers;
 use super::paths::refuse;
 use super::{Definition, iceberg_compat};
 use crate::error::Result;
@@ -42,20 +41,17 @@ pub(super) fn check(table: &Definition, path: &[String], from: &DataType, to: &D
             ),
         ));
     }
-    if iceberg_compat::is_on(&table.metadata) && !is_iceberg_widening(from, to) {
+    if iceberg_compat::is_on(&table.metadata) && !iceberg_compat::is_iceberg_widening(from, to) {
         return Err(refuse(path, format!("{change}: Iceberg compatibility has no such change")));
     }
     Ok(())
 }
 
-/// The changes that Iceberg has too.
-pub(super) fn is_iceberg_widening(from: &DataType, to: &DataType) -> bool {
-    use DataType::{Byte, Decimal, Double, Float, Integer, Long, Short};
-    match (from, to) {
-        (Byte | Short | Integer, Short | Integer | Long) | (Float, Double) => is_widening(from, to),
-        (Decimal(p1, s1), Decimal(p2, s2)) => s1 == s2 && p1 <= p2,
-        (from, to) => from == to,
-    }
+/// What bytes, shorts and integers, which files hold alike, do without type widening.
+#[derive(Clone, Copy)]
+pub(super) enum Integers {
+    Widen,
+    Stay,
 }
 
 /// The type of a column after data of another type is added: the wider of two, where schema evolution may widen.
@@ -69,7 +65,8 @@ pub(super) fn evolved(
     let widens = from != to && *from != DataType::Void && is_widening(from, to);
     let alike = matches!(integers, Integers::Widen) && same_in_files(from, to);
     let may = widens && (ready || alike);
-    (may && (!iceberg_compat::is_on(&table.metadata) || is_iceberg_widening(from, to))).then(|| to.clone())
+    (may && (!iceberg_compat::is_on(&table.metadata) || iceberg_compat::is_iceberg_widening(from, to)))
+        .then(|| to.clone())
 }
 
 /// Whether data files hold both types alike, so that a column may become the wider one without the feature.

@@ -1,11 +1,10 @@
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Changes, IsolationLevel, Reads, Vectors};
+use super::{Changes, IsolationLevel, Reads, ReadsRecord, Vectors};
 use crate::actions::{Add, ObjectPath, Remove};
 use crate::error::{Error, Result};
-use crate::predicate::Predicate;
 
 /// What a transaction read and does, as far as conflicts go: enough to ask later, or elsewhere, which commits it may
 /// follow. A commit that lost has its JSON form in the error.
@@ -29,33 +28,6 @@ pub struct TransactionRecord {
     /// What it does. Files have neither statistics nor partition values: no rule asks for those of its own files.
     #[serde(default)]
     pub changes: Changes,
-}
-
-/// [`Reads`] that are bound to no table.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct ReadsRecord {
-    /// Whether all that the table is was read.
-    pub state: bool,
-    /// Whether every row was read.
-    pub whole_table: bool,
-    /// The rows that match these.
-    pub predicates: Vec<PredicateRecord>,
-    /// Every row of these files, by identity.
-    pub files: BTreeSet<String>,
-    /// The versions of these applications.
-    pub apps: BTreeSet<String>,
-}
-
-/// A predicate by which rows were read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct PredicateRecord {
-    /// The predicate.
-    pub predicate: Predicate,
-    /// All files that held such rows, by identity, where they are known.
-    #[serde(default)]
-    pub matched: Option<BTreeSet<String>>,
 }
 
 impl TransactionRecord {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::condition::Given;
+use super::condition::Condition;
 use super::conflict::{Conflict, ConflictKind};
 use super::fact::AsFact;
 pub(super) use super::fact::Fact;
@@ -462,6 +462,17 @@ pub enum Error {
     /// Another error, of which the place that raised it knows the condition (see [`Error::named`]).
     #[error("{}", .0.error)]
     Named(Box<Given>),
+}
+
+/// A condition that the raising code gave, with parameters that no fact has.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// The error.
+    pub error: Error,
+    /// Its condition.
+    pub condition: &'static Condition,
+    /// Parameters by name.
+    pub parameters: Vec<(&'static str, String)>,
 }
 
 /// The one table of kinds and fields. The compiler checks that it is complete: a variant or field that is not in it is

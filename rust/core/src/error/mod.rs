@@ -5,9 +5,10 @@ mod conflict;
 mod constructors;
 mod fact;
 mod kinds;
+mod named;
 mod rule;
 
 pub use conflict::{Conflict, ConflictKind};
 pub use fact::Fact;
-pub use kinds::{Error, Result};
+pub use kinds::{Error, Given, Result};
 pub use rule::ConflictRule;

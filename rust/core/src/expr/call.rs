@@ -1,14 +1,13 @@
 //! Functions by name. Those whose types depend on their arguments are here, the others in the tables of their families.
 
-use std::sync::Arc;
-
 use chrono::Utc;
 
 use super::ast::Literal;
-use super::bind::{Bound, Node, accept, binary, case, compare, constant, truth, unify};
+use super::bound::{Bound, Node, accept, constant, unify};
 use super::coerce::{is_atomic, is_numeric};
 use super::kernel::{Eval, Function};
 use super::names::data_type;
+use super::operators::{binary, case, compare, concat, truth};
 use super::{math, nested, split, temporal, temporal_format, text};
 use crate::expr::Binary;
 use crate::schema::DataType;
@@ -130,18 +129,6 @@ fn coalesce(args: Vec<Bound>) -> Eval<Bound> {
     Ok(Bound { node: Node::Coalesce(values), data_type: to })
 }
 
-fn concat(args: &[Bound]) -> Eval<Bound> {
-    let bytes = !args.is_empty() && args.iter().all(|a| a.data_type == DataType::Binary);
-    if bytes {
-        return Ok(Bound::call(text::concat_bytes, args.to_vec(), DataType::Binary));
-    }
-    if args.is_empty() {
-        return constant(&Literal::String(String::new()));
-    }
-    let args = args.iter().map(|a| accept(a.clone(), &DataType::String)).collect::<Eval<_>>()?;
-    Ok(Bound::call(text::concat, args, DataType::String))
-}
-
 fn extract(args: &[Bound]) -> Eval<Bound> {
     let field = args[0]
         .literal()
@@ -161,13 +148,6 @@ fn extract(args: &[Bound]) -> Eval<Bound> {
         _ => return Err(format!("the field `{field}` is not supported")),
     };
     bind_call(name, vec![args[1].clone()])
-}
-
-/// A function that holds something.
-pub(super) fn code(
-    f: impl Fn(&[arrow::array::ArrayRef]) -> Eval<arrow::array::ArrayRef> + Send + Sync + 'static,
-) -> super::bind::Code {
-    super::bind::Code(Arc::new(f))
 }
 
 /// The names of the functions in the tables.

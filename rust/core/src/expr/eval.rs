@@ -11,7 +11,7 @@ use arrow::compute::{filter, take};
 use uuid::Uuid;
 
 use super::arithmetic;
-use super::bind::{Bound, Node};
+use super::bound::{Bound, Node};
 use super::cast::cast_to;
 use super::compare::compare;
 use super::kernel::Eval;

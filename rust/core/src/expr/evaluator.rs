@@ -3,7 +3,8 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
 
 use super::ast::Expr;
-use super::bind::{Bound, bind};
+use super::bind::bind;
+use super::bound::Bound;
 use super::cast::{cast_to, is_known};
 use super::coerce::{common, is_atomic};
 use super::eval::Batch;

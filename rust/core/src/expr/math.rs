@@ -7,8 +7,7 @@ use arrow::datatypes::{
     DataType as Arrow, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
 };
 
-use super::bind::{Bound, Node, accept};
-use super::call::code;
+use super::bound::{Bound, Node, accept, code};
 use super::cast_text::{decimal_digits, java_double, plain};
 use super::coerce::is_integral;
 use super::decimal::{self, rescale};

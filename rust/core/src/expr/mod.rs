@@ -4,6 +4,7 @@
 mod arithmetic;
 mod ast;
 mod bind;
+mod bound;
 mod call;
 mod cast;
 mod cast_text;
@@ -18,6 +19,7 @@ mod literal;
 mod math;
 mod names;
 mod nested;
+mod operators;
 mod parse;
 mod pattern;
 mod print;

@@ -10,8 +10,7 @@ use arrow::compute::kernels::zip::zip;
 use arrow::compute::{concat, take};
 use arrow::datatypes::{Field, Int32Type};
 
-use super::bind::{Bound, Code, Node, accept, unify};
-use super::call::code;
+use super::bound::{Bound, Code, Node, accept, code, unify};
 use super::coerce::common;
 use super::compare::compare;
 use super::kernel::Eval;

@@ -7,8 +7,7 @@ use arrow::datatypes::{Date32Type, Int64Type, TimestampMicrosecondType};
 use chrono::{Datelike, Months, NaiveDate};
 
 use super::ast::{Binary, Interval};
-use super::bind::{Bound, Node};
-use super::call::code;
+use super::bound::{Bound, Node, code};
 use super::kernel::{Eval, Function, each};
 use super::text::{function, int, string};
 use super::time_text::{MICROS_PER_DAY, clock, date_of, days_of, split_micros};

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Int32Array};
 use arrow::datatypes::Int32Type;
 
-use super::bind::{Bound, Code, accept};
-use super::call::code;
+use super::bound::{Bound, Code, accept, code};
 use super::kernel::{Eval, Function, each, texts};
 use super::pattern::{Like, Regexes};
 use crate::schema::DataType;

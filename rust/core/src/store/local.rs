@@ -13,7 +13,7 @@ use super::folder::{Folder, InTheWay};
 #[cfg(all(test, unix))]
 use super::power_cut::{synced_dir, synced_file};
 use super::staged::staged_name;
-use super::{AllowedLocations, FileMeta, PutOutcome, Store, buffers, io_error, runtime};
+use super::{FileMeta, PutOutcome, Store, buffers, io_error, runtime};
 use crate::actions::ObjectPath;
 use crate::error::{Error, Result};
 
@@ -32,12 +32,12 @@ pub struct LocalStore {
 }
 
 impl LocalStore {
-    /// The store of the table at `root`, which itself may be reached by links.
+    /// The store of the table at `root`, which itself may be reached by links, with the folders below which files are read.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a place that is no local one.
-    pub(crate) fn of_table(root: &ObjectPath, reads: &AllowedLocations) -> Result<Self> {
-        Ok(LocalStore { root: Some(Self::path(root)?), reads: reads.folders() })
+    pub(crate) fn of_table(root: &ObjectPath, reads: Option<Vec<PathBuf>>) -> Result<Self> {
+        Ok(LocalStore { root: Some(Self::path(root)?), reads })
     }
 
     /// Checks that no link is on the path of a file to read, or that the file does not exist.

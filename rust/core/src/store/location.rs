@@ -116,7 +116,7 @@ impl Location {
     pub(crate) fn check_read(&self, place: &ObjectPath) -> Result<()> {
         self.reads.check(place)?;
         match place.scheme() == "file" && !self.reads_any() {
-            true => LocalStore::of_table(&self.root, &self.reads)?.check_links(place),
+            true => LocalStore::of_table(&self.root, self.reads.folders())?.check_links(place),
             false => Ok(()),
         }
     }
@@ -173,7 +173,7 @@ fn open_store(
     options: &StorageOptions,
 ) -> Result<(Arc<dyn Store>, String)> {
     let (store, server): (Arc<dyn Store>, String) = match path.scheme() {
-        "file" => (Arc::new(LocalStore::of_table(path, reads)?), String::new()),
+        "file" => (Arc::new(LocalStore::of_table(path, reads.folders())?), String::new()),
         #[cfg(feature = "hdfs")]
         "hdfs" | "viewfs" => {
             super::opened::choose_tls();

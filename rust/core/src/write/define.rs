@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::Utc;
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::create::{new_table, wanted};
-use super::mode::{Defines, WriteOptions};
+use super::mode::{DefineMode, Defines, WriteOptions};
 use super::place::check_place;
 use super::plan::{Target, plan};
 use crate::actions::{DomainMetadata, Metadata, OperationName, Protocol};
@@ -23,40 +22,6 @@ use crate::schema::{ColumnMappingMode, StructType, as_nullable};
 use crate::snapshot::{At, Snapshot};
 use crate::store::Location;
 use crate::txn::{Operation, Transaction, retried};
-
-/// What happens to an existing table, and at a location without one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum DefineMode {
-    /// Makes a table; [`Error::TableAlreadyExists`] where there is one.
-    Create,
-    /// Creates a table, or leaves an existing one alone.
-    CreateIfNotExists,
-    /// Replaces a table; [`Error::TableNotFound`] where there is none.
-    Replace,
-    /// Creates a table, or replaces the existing one.
-    CreateOrReplace,
-}
-
-impl DefineMode {
-    /// From its name: `create`, `create_if_not_exists`, `replace`, `create_or_replace`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for any other name.
-    pub fn parse(name: &str) -> Result<Self> {
-        match name {
-            "create" => Ok(DefineMode::Create),
-            "create_if_not_exists" => Ok(DefineMode::CreateIfNotExists),
-            "replace" => Ok(DefineMode::Replace),
-            "create_or_replace" => Ok(DefineMode::CreateOrReplace),
-            _ => Err(Error::InvalidArgument {
-                argument: "mode".into(),
-                reason: format!(
-                    "`{name}` is none of create, create_if_not_exists, replace, create_or_replace"
-                ),
-            }),
-        }
-    }
-}
 
 /// What a table is to be.
 #[derive(Debug, Clone, Default, PartialEq)]

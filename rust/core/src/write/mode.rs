@@ -4,7 +4,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::compaction_rules::CompactionRules;
-use super::define::DefineMode;
 use super::file_settings::ParquetOptions;
 use crate::alter::SetOptions;
 use crate::error::{Error, Result};
@@ -135,6 +134,40 @@ pub struct WriteOptions {
     pub streams: bool,
     /// The write is an overwrite by `saveAsTable`, which the history shows, and whether a catalog owns the files.
     pub saved_as_table: Option<bool>,
+}
+
+/// What happens to an existing table, and at a location without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DefineMode {
+    /// Makes a table; [`Error::TableAlreadyExists`] where there is one.
+    Create,
+    /// Creates a table, or leaves an existing one alone.
+    CreateIfNotExists,
+    /// Replaces a table; [`Error::TableNotFound`] where there is none.
+    Replace,
+    /// Creates a table, or replaces the existing one.
+    CreateOrReplace,
+}
+
+impl DefineMode {
+    /// From its name: `create`, `create_if_not_exists`, `replace`, `create_or_replace`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for any other name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "create" => Ok(DefineMode::Create),
+            "create_if_not_exists" => Ok(DefineMode::CreateIfNotExists),
+            "replace" => Ok(DefineMode::Replace),
+            "create_or_replace" => Ok(DefineMode::CreateOrReplace),
+            _ => Err(Error::InvalidArgument {
+                argument: "mode".into(),
+                reason: format!(
+                    "`{name}` is none of create, create_if_not_exists, replace, create_or_replace"
+                ),
+            }),
+        }
+    }
 }
 
 /// CREATE TABLE … AS SELECT and REPLACE TABLE … AS SELECT: the table gets the columns of the data, and partition columns,
