@@ -52,7 +52,10 @@ class Schema:
         return [field.name for field in self.fields]
 
     def json(self) -> str:
-        """The schema in the form of the protocol, as `schemaString` has it."""
+        """The schema in the form of the protocol, as `schemaString` has it.
+
+        User-defined types that are not Spark's own are what they are stored as: no class that a table names is in it.
+        """
         return self._json
 
     def __arrow_c_schema__(self) -> object:

@@ -82,7 +82,7 @@ impl Changes {
     /// The schema as JSON, with the columns of the changes.
     #[getter]
     fn schema(&self) -> String {
-        self.plan.schema().to_json()
+        self.plan.schema().for_spark().to_json()
     }
 
     /// The rows for which the predicate (JSON) is true.

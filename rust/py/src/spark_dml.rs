@@ -124,13 +124,13 @@ impl Dml {
     /// The schema of the table as JSON, with all column metadata.
     #[getter]
     fn schema(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |dml| Ok(dml.snapshot().schema().to_json()))
+        self.with(py, |dml| Ok(dml.snapshot().schema().for_spark().to_json()))
     }
 
     /// The schema of the table as it will be, as JSON.
     #[getter]
     fn new_schema(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |dml| Ok(dml.new_schema().to_json()))
+        self.with(py, |dml| Ok(dml.new_schema().for_spark().to_json()))
     }
 
     /// What fills a column that rows lack, as JSON like that of the rules of a write; none where nothing does.

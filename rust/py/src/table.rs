@@ -150,9 +150,9 @@ impl Table {
         runtime::read(py, move || shown_clustering_columns(&snapshot))
     }
 
-    /// The schema in the form of the protocol.
+    /// The schema in the form of the protocol, with no class of a user-defined type that is not Spark's own.
     fn schema_json(&self) -> String {
-        self.snapshot.schema().to_json()
+        self.snapshot.schema().for_spark().to_json()
     }
 
     /// The schema as a capsule of the Arrow C data interface.

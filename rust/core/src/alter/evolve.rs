@@ -99,6 +99,7 @@ fn merge_type(
             DataType::Struct(Box::new(merge_struct(table, a, b, path)?))
         }
         (old, DataType::Void) => old.clone(),
+        (old, data) if old.takes(data) => old.clone(),
         (DataType::Void, data) => added(&StructField::new("", data.clone(), true)).data_type,
         (old, data) if old.is_nested() || data.is_nested() => {
             let reason = format!("the table has type {}, the data {}", old.name(), data.name());

@@ -23,9 +23,13 @@ pub(super) fn names_that_need_mapping(schema: &StructType) -> Vec<&str> {
 fn check_struct(schema: &StructType, mode: ColumnMappingMode, parent: &str) -> Result<()> {
     let invalid = |reason: String| Err(Error::InvalidSchema { reason });
     if schema.fields.is_empty() {
-        return invalid(match parent {
-            "" => "there are no columns".to_owned(),
-            parent => format!("column `{}` is a struct without fields", parent.trim_end_matches('.')),
+        let column = match parent.trim_end_matches('.') {
+            "" => return invalid("there are no columns".to_owned()),
+            column => column,
+        };
+        return invalid(format!("column `{column}` is a struct without fields")).map_err(|error| {
+            let parameters = [("columnPath", column)];
+            error.named(&condition::CANNOT_WRITE_EMPTY_SCHEMA_STRUCT_NO_FIELDS, parameters)
         });
     }
     let mut seen = BTreeSet::new();
@@ -83,6 +87,7 @@ pub(crate) fn check_partition_columns(schema: &StructType, partition_by: &[Strin
             DataType::Struct(_)
             | DataType::Array(_)
             | DataType::Map(_)
+            | DataType::UserDefined(_)
             | DataType::Variant
             | DataType::Void => {
                 let kind = field.data_type.name();

@@ -88,6 +88,6 @@ fn type_json(data_type: &DataType, physical: Option<ColumnMappingMode>) -> Value
             "type": "map", "keyType": type_json(&m.key_type, physical), "valueType": type_json(&m.value_type, physical),
             "valueContainsNull": m.value_contains_null
         }),
-        primitive => primitive.to_json(),
+        other => other.for_spark().to_json(),
     }
 }

@@ -24,7 +24,12 @@ pub(super) fn is_numeric(data_type: &DataType) -> bool {
 pub(super) fn is_atomic(data_type: &DataType) -> bool {
     !matches!(
         data_type,
-        DataType::Void | DataType::Variant | DataType::Struct(_) | DataType::Array(_) | DataType::Map(_)
+        DataType::Void
+            | DataType::Variant
+            | DataType::Struct(_)
+            | DataType::Array(_)
+            | DataType::Map(_)
+            | DataType::UserDefined(_)
     )
 }
 

@@ -143,7 +143,12 @@ fn zordered_by(plan: &WritePlan, options: &OptimizeOptions) -> Result<Columns> {
 fn has_order(kind: &DataType) -> bool {
     !matches!(
         kind,
-        DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) | DataType::Variant | DataType::Void
+        DataType::Struct(_)
+            | DataType::Array(_)
+            | DataType::Map(_)
+            | DataType::UserDefined(_)
+            | DataType::Variant
+            | DataType::Void
     )
 }
 

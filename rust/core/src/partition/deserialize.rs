@@ -63,7 +63,11 @@ fn typed(text: &str, data_type: &DataType) -> Option<ArrayRef> {
         }
         DataType::Void => Arc::new(NullArray::new(1)),
         // never partition columns
-        DataType::Variant | DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) => return None,
+        DataType::Variant
+        | DataType::Struct(_)
+        | DataType::Array(_)
+        | DataType::Map(_)
+        | DataType::UserDefined(_) => return None,
     })
 }
 

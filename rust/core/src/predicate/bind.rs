@@ -215,7 +215,11 @@ fn is_in(values: &[Literal], column: usize, data_type: &DataType) -> Result<Boun
 /// Why the values of a type do not compare.
 pub(crate) fn opaque_type(path: &[String], data_type: &DataType) -> Option<String> {
     match data_type {
-        DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) | DataType::Variant => {
+        DataType::Struct(_)
+        | DataType::Array(_)
+        | DataType::Map(_)
+        | DataType::Variant
+        | DataType::UserDefined(_) => {
             Some(format!("`{}` is of type {}, which does not compare", path.join("."), data_type.name()))
         }
         _ => None,
@@ -269,7 +273,7 @@ impl Columns for TableColumns<'_> {
             }
             match &field.data_type {
                 DataType::Struct(inner) => level = inner,
-                DataType::Array(_) | DataType::Map(_) | DataType::Variant => {
+                DataType::Array(_) | DataType::Map(_) | DataType::Variant | DataType::UserDefined(_) => {
                     return Ok(Operand::Inside(format!(
                         "`{}` lies inside a {}",
                         path.join("."),

@@ -48,9 +48,12 @@ pub(crate) fn cast(literal: &Literal, data_type: &DataType) -> Cast {
         DataType::Timestamp | DataType::TimestampNtz => {
             exact(to_timestamp(literal, data_type).map(Scalar::Integer))
         }
-        DataType::Void | DataType::Variant | DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) => {
-            Cast::Incomparable
-        }
+        DataType::Void
+        | DataType::Variant
+        | DataType::Struct(_)
+        | DataType::Array(_)
+        | DataType::Map(_)
+        | DataType::UserDefined(_) => Cast::Incomparable,
     }
 }
 

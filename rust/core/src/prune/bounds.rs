@@ -22,7 +22,7 @@ pub(crate) fn has_bounds(data_type: &DataType) -> bool {
         DataType::Date | DataType::Timestamp | DataType::TimestampNtz => true,
         // the protocol does not say how bytes are written
         DataType::Boolean | DataType::Binary | DataType::Void | DataType::Variant => false,
-        DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) => false,
+        DataType::Struct(_) | DataType::Array(_) | DataType::Map(_) | DataType::UserDefined(_) => false,
     }
 }
 

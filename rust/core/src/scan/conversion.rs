@@ -29,6 +29,7 @@ impl Conversion<'_> {
                 data_type.name()
             ))
         };
+        let data_type = data_type.stored();
         Ok(match (data_type, file) {
             (DataType::Struct(s), Arrow::Struct(fields)) => {
                 let Arrow::Struct(to) = target else { return Err(mismatch()) };

@@ -64,7 +64,7 @@ pub(crate) fn splits_of(
     let empty = Split {
         root: snapshot.location().root().to_uri(),
         options: options.clone(),
-        schema: schema.to_json(),
+        schema: schema.for_spark().to_json(),
         partition_columns: partition_columns.to_vec(),
         mode: snapshot.column_mapping().name().to_owned(),
         files: Vec::new(),

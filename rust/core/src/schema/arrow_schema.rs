@@ -31,6 +31,7 @@ pub fn arrow_type(data_type: &DataType) -> Arrow {
             Field::new("value", Arrow::Binary, false),
             Field::new("metadata", Arrow::Binary, false),
         ])),
+        DataType::UserDefined(_) => arrow_type(data_type.stored()),
         DataType::Struct(s) => Arrow::Struct(fields(s)),
         DataType::Array(a) => {
             Arrow::List(Arc::new(Field::new("element", arrow_type(&a.element_type), a.contains_null)))

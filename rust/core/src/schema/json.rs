@@ -1,6 +1,6 @@
 use serde_json::{Map, Value, json};
 
-use super::{ArrayType, DataType, MapType, StructField, StructType};
+use super::{ArrayType, DataType, MapType, StructField, StructType, UserDefinedType};
 use crate::error::{Error, Result, condition};
 
 impl StructType {
@@ -33,11 +33,17 @@ impl DataType {
                 "type": "map", "keyType": m.key_type.to_json(), "valueType": m.value_type.to_json(),
                 "valueContainsNull": m.value_contains_null
             }),
+            DataType::UserDefined(udt) => {
+                let mut definition = udt.definition.clone();
+                definition.insert(SQL_TYPE.to_owned(), udt.sql_type.to_json());
+                Value::Object(definition)
+            }
             primitive => Value::String(primitive.name()),
         }
     }
 
-    /// The name of the type as the protocol spells it; nested types give `struct`, `array`, `map`.
+    /// The name of the type as the protocol spells it; nested types give `struct`, `array`, `map`, user-defined ones
+    /// `udt`.
     pub fn name(&self) -> String {
         match self {
             DataType::String => "string".into(),
@@ -58,6 +64,7 @@ impl DataType {
             DataType::Struct(_) => "struct".into(),
             DataType::Array(_) => "array".into(),
             DataType::Map(_) => "map".into(),
+            DataType::UserDefined(_) => "udt".into(),
         }
     }
 }
@@ -79,6 +86,8 @@ fn invalid(at: &[String], what: &str) -> Error {
     }
 }
 
+/// What a user-defined type is stored as.
+const SQL_TYPE: &str = "sqlType";
 /// What a field consists of.
 const IN_FIELD: [&str; 4] = ["name", "type", "nullable", "metadata"];
 
@@ -139,6 +148,13 @@ fn type_from(value: &Value, at: &mut Vec<String>) -> Result<DataType> {
             key_type: part("keyType", "key")?,
             value_type: part("valueType", "value")?,
             value_contains_null: flag("valueContainsNull"),
+        }))),
+        Some("udt") => Ok(DataType::UserDefined(Box::new(UserDefinedType {
+            sql_type: type_from(value.get(SQL_TYPE).unwrap_or(&Value::Null), at)?,
+            // types are in types: whoever kept all of each would keep the innermost as often as there are
+            definition: (value.as_object().into_iter().flatten().filter(|(key, _)| *key != SQL_TYPE))
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
         }))),
         _ => Err(invalid(at, &format!("unknown type {value}"))),
     }

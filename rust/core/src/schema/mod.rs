@@ -12,6 +12,7 @@ mod physical;
 mod text_limits;
 mod type_changes;
 mod types;
+mod user_defined;
 mod void;
 mod walk;
 
@@ -32,5 +33,5 @@ pub use text_limits::TextLimit;
 pub(crate) use text_limits::{Limits, limit_batch, limits_of};
 pub(crate) use type_changes::{check as check_type_changes, is_widening, type_from_name};
 pub(crate) use types::COLLATIONS;
-pub use types::{ArrayType, CHAR_VARCHAR, DataType, MapType, StructField, StructType};
+pub use types::{ArrayType, CHAR_VARCHAR, DataType, MapType, StructField, StructType, UserDefinedType};
 pub(crate) use void::check_storable;

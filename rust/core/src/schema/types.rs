@@ -44,6 +44,8 @@ pub enum DataType {
     Array(Box<ArrayType>),
     /// Keys and values.
     Map(Box<MapType>),
+    /// What Spark calls a user-defined type.
+    UserDefined(Box<UserDefinedType>),
 }
 
 /// `array`.
@@ -64,6 +66,15 @@ pub struct MapType {
     pub value_type: DataType,
     /// Whether values can be null.
     pub value_contains_null: bool,
+}
+
+/// A type whose values are stored as those of another one.
+#[derive(Debug, Clone, Eq)]
+pub struct UserDefinedType {
+    /// The type that the values are stored as.
+    pub sql_type: DataType,
+    /// The rest of its JSON form, as the schema has it. Classes that it names are data here.
+    pub definition: Map<String, Value>,
 }
 
 /// `struct`: the schema of a table is one.

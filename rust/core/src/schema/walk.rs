@@ -10,6 +10,7 @@ impl DataType {
                 DataType::Struct(s) => s.any_type(test),
                 DataType::Array(a) => a.element_type.any(test),
                 DataType::Map(m) => m.key_type.any(test) || m.value_type.any(test),
+                DataType::UserDefined(udt) => udt.sql_type.any(test),
                 _ => false,
             }
     }
@@ -22,7 +23,7 @@ impl StructType {
     }
 
     /// Every field at every depth with its path, a parent before its children. Within arrays and maps the path has
-    /// `element`, `key` and `value`.
+    /// `element`, `key` and `value`. What a user-defined type is stored as is its own.
     pub(crate) fn explode(&self) -> Vec<(Vec<&str>, &StructField)> {
         fn within<'a>(
             data_type: &'a DataType,

@@ -159,7 +159,7 @@ fn compare_type(data: &DataType, table: &DataType, path: &str, problems: &mut Pr
             compare_type(&d.value_type, &t.value_type, &format!("{path}.value"), problems);
         }
         (DataType::Struct(d), DataType::Variant) if is_variant_struct(d) => {}
-        _ if widens(data, table) => {}
+        _ if widens(data, table) || table.takes(data) => {}
         _ => {
             // a void column may take the type, by an evolution
             if *table != DataType::Void {

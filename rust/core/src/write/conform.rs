@@ -145,7 +145,7 @@ impl Context<'_> {
         if array.data_type() == &Arrow::Null {
             return Ok(new_null_array(target, array.len()));
         }
-        match (to, target) {
+        match (to.stored(), target) {
             (DataType::Struct(s), Arrow::Struct(fields)) => self.fit_struct(array, s, fields, column),
             (DataType::Variant, Arrow::Struct(fields)) => self.fit_variant(array, fields, column),
             (DataType::Array(a), Arrow::List(element)) => {

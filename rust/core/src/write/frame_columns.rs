@@ -94,7 +94,7 @@ fn target(
     let same = given.is_some_and(|g| {
         if nested { mode == ColumnMappingMode::None } else { g.data_type == field.data_type }
     });
-    (!same).then(|| stored.data_type.to_json())
+    (!same).then(|| stored.data_type.for_spark().to_json())
 }
 
 /// Whether a cast by position takes one type to the other: nested fields have the same names in the same order.

@@ -55,6 +55,12 @@ def overwrite_with_another_schema(spark: Any, tables: Any, at: str) -> Iterator[
 
 
 @situation
+def struct_without_fields(spark: Any, tables: Any, at: str) -> Iterator[None]:
+    yield
+    spark.createDataFrame([], "id INT, s STRUCT<>").write.format("delta").save(at)
+
+
+@situation
 def column_twice(spark: Any, tables: Any, at: str) -> Iterator[None]:
     yield
     spark.range(3).selectExpr("id", "id AS ID").write.format("delta").save(at)
