@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from dml_tables import changes, metrics
 from pyspark.errors import ArithmeticException
+from pyspark.sql import Observation
+from pyspark.sql import functions as F  # noqa: N812
 from spark_jobs import jobs_of
 
 from deltaic.spark.write.routes import driver
@@ -134,6 +136,17 @@ def test_columns_of_the_source_are_still_its_own(spark: SparkSession, tmp_path: 
     ).execute()
     rows = spark.read.format("delta").load(path)
     assert rows.where("k IN (1, 200)").orderBy("k").collect() == [(1, "a"), (200, "b")]
+
+
+@pytest.mark.parametrize("rows", [20, 3000, 30_000])
+def test_an_observation_is_told_of_every_row(spark: SparkSession, rows: int, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    _table(spark, path, "bigint", "n")
+    observation = Observation()
+    source = spark.range(0, rows, 1, 2).selectExpr("id AS k", "uuid() AS v").repartition(2)
+    source = source.observe(observation, F.count("*").alias("rows"), F.max("k").alias("last"))
+    _merged(spark, path, source)
+    assert observation.get == {"rows": rows, "last": rows - 1}
 
 
 @pytest.mark.parametrize("tasks", [0, 2])
