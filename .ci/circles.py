@@ -9,54 +9,10 @@ from __future__ import annotations
 import re
 import sys
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
 
-from layers import MODULE, PATH, ROOT, SOURCES, closed, library_code, without_literals
+from layers import ROOT, SOURCES, Module, leaves, library_code, module_of, paths, without_literals
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-Module = tuple[str, ...]
-SEGMENT = re.compile(r"\s*([\w*]+)\s*(::)?")
 PUBLIC_USE = re.compile(r"\bpub(?:\s*\([^)]*\))?\s+use\s+(?=\w)")
-
-
-def module_of(path: Path) -> Module:
-    """The names that lead to a file."""
-    parts = path.relative_to(SOURCES).with_suffix("").parts
-    return parts[:-1] if parts[-1] in ("mod", "lib") else parts
-
-
-def leaves(code: str, at: int) -> Iterator[tuple[Module, str]]:
-    """Each path that begins at `at`, with the name that it gets: `a::{b, c::d as e}` are two."""
-    before: list[str] = []
-    while True:
-        if code[at : at + 1] == "{":
-            end = closed(code, at) - 1
-            at += 1
-            while at < end:
-                yield from (((*before, *path), name) for path, name in leaves(code, at))
-                at = _after_comma(code, at, end)
-            return
-        found = SEGMENT.match(code, at)
-        if found is None:
-            return
-        before.append(found.group(1))
-        at = found.end()
-        if found.group(2) is None:
-            renamed = re.compile(r"as\s+(\w+)").match(code, at)
-            yield tuple(before), renamed.group(1) if renamed else before[-1]
-            return
-
-
-def _after_comma(code: str, at: int, end: int) -> int:
-    while at < end and code[at] != ",":
-        at = closed(code, at) if code[at] == "{" else at + 1
-    at += 1
-    while at < end and code[at].isspace():
-        at += 1
-    return at
 
 
 def given_names(module: Module, code: str) -> dict[str, Module]:
@@ -68,33 +24,27 @@ def given_names(module: Module, code: str) -> dict[str, Module]:
     return given
 
 
-def used(module: Module, code: str) -> Iterator[Module]:
-    """Each path from the root of the crate that a file uses."""
-    inline = [(m.end() - 1, closed(code, m.end() - 1)) for m in MODULE.finditer(code) if m.group(2) == "{"]
-    for found in PATH.finditer(code):
-        depth = len(module) + sum(start < found.start() < end for start, end in inline)
-        ups = (found.group(1) == "super") + found.group(2).count("super")
-        base = () if found.group(1) == "crate" else module[: max(depth - ups, 0)]
-        yield from ((*base, *path) for path, _ in leaves(code, found.end()))
-
-
 def uses() -> dict[Module, set[Module]]:
     """The files that each file uses."""
     code = {module_of(path): text for path, text in library_code(without_literals).items()}
     lists = {module_of(path) for path in SOURCES.rglob("*.rs") if path.stem in ("mod", "lib")}
     given = {module: given_names(module, code[module]) for module in lists & code.keys()}
 
-    def home(path: Module, given: Mapping[Module, Mapping[str, Module]], follows: int = 8) -> Module:
+    def home(path: Module, follows: int = 8) -> Module:
         """The file that has what a path names."""
         at = next(at for at in range(len(path), -1, -1) if path[:at] in code)
         name = path[at] if at < len(path) else None
         other = given.get(path[:at], {}).get(name or "")
-        return path[:at] if other is None or not follows else home(other, given, follows - 1)
+        return path[:at] if other is None or not follows else home(other, follows - 1)
 
     graph: dict[Module, set[Module]] = {}
     for module, text in code.items():
         if module not in lists:
-            found = {home(path, given) for path in used(module, text)}
+            found = {
+                home((*module[:kept], *names))
+                for path, kept in paths(module, text)
+                for names, _ in leaves(text, path.end())
+            }
             graph[module] = found - lists - {module}
     return graph
 

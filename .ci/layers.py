@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+Module = tuple[str, ...]
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "rust/core/src"
 LAYERS = ROOT / "rust/core/layers.txt"
@@ -26,6 +27,8 @@ NO_CODE = re.compile(
 TEST_ONLY = re.compile(r"#\[cfg\((?:all\()?test\b")
 ATTRIBUTE = re.compile(r"\s*#\[")
 MODULE = re.compile(r"\bmod\s+(\w+)\s*([;{])")
+SEGMENT = re.compile(r"\s*([\w*]+)\s*(::)?")
+RENAMED = re.compile(r"as\s+(\w+)")
 PATH = re.compile(r"(?<![\w:$])(crate|self|super)((?:\s*::\s*super)*)\s*::\s*(?=([\w*]+|\{))")
 
 
@@ -75,23 +78,41 @@ def without_tests(code: str) -> tuple[str, set[str]]:
     return code, modules
 
 
-def names(code: str, at: int) -> Iterator[str]:
-    """The first names of a path, or of each path of a list in braces."""
-    if code[at] != "{":
-        yield re.compile(r"[\w*]+").match(code, at).group()  # type: ignore[union-attr]
-        return
-    at, end = at + 1, closed(code, at) - 1
-    while at < end:
-        if code[at] == "{":
-            at = closed(code, at)
-        elif name := re.compile(r"[\w*]+").match(code, at, end):
-            yield name.group()
-            at = name.end()
-            # to the comma after it
-            while at < end and code[at] != ",":
-                at = closed(code, at) if code[at] == "{" else at + 1
-        else:
+def module_of(path: Path) -> Module:
+    """The names that lead to a file."""
+    parts = path.relative_to(SOURCES).with_suffix("").parts
+    return parts[:-1] if parts[-1] in ("mod", "lib") else parts
+
+
+def leaves(code: str, at: int) -> Iterator[tuple[Module, str]]:
+    """Each path that begins at `at`, with the name that it gets: `a::{b, c::d as e}` are two."""
+    before: list[str] = []
+    while True:
+        if code[at : at + 1] == "{":
+            end = closed(code, at) - 1
             at += 1
+            while at < end:
+                yield from (((*before, *path), name) for path, name in leaves(code, at))
+                at = _after_comma(code, at, end)
+            return
+        found = SEGMENT.match(code, at)
+        if found is None:
+            return
+        before.append(found.group(1))
+        at = found.end()
+        if found.group(2) is None:
+            renamed = RENAMED.match(code, at)
+            yield tuple(before), renamed.group(1) if renamed else before[-1]
+            return
+
+
+def _after_comma(code: str, at: int, end: int) -> int:
+    while at < end and code[at] != ",":
+        at = closed(code, at) if code[at] == "{" else at + 1
+    at += 1
+    while at < end and code[at].isspace():
+        at += 1
+    return at
 
 
 def exported(code: str) -> dict[str, str]:
@@ -100,18 +121,21 @@ def exported(code: str) -> dict[str, str]:
     return {name: use.group(1) for use in found for name in re.findall(r"\w+", use.group(2))}
 
 
-def used(path: Path, code: str, at_root: dict[str, str]) -> Iterator[tuple[int, str]]:
-    """Each line and the folder or file at the root that it uses."""
-    parts = list(path.relative_to(SOURCES).with_suffix("").parts)
-    if parts[-1] == "mod":
-        parts.pop()
+def paths(module: Module, code: str) -> Iterator[tuple[re.Match[str], int]]:
+    """Where a path begins, and with how many of the names that lead to its file: none at the root of the crate."""
     inline = [(m.end() - 1, closed(code, m.end() - 1)) for m in MODULE.finditer(code) if m.group(2) == "{"]
     for found in PATH.finditer(code):
-        depth = len(parts) + sum(start < found.start() < end for start, end in inline)
+        depth = len(module) + sum(start < found.start() < end for start, end in inline)
         ups = (found.group(1) == "super") + found.group(2).count("super")
-        if found.group(1) != "crate" and ups < depth:
+        yield found, 0 if found.group(1) == "crate" else max(depth - ups, 0)
+
+
+def used(path: Path, code: str, at_root: dict[str, str]) -> Iterator[tuple[int, str]]:
+    """Each line and the folder or file at the root that it uses."""
+    for found, kept in paths(module_of(path), code):
+        if kept:
             continue
-        for name in names(code, found.end()):
+        for name in dict.fromkeys(names[0] for names, _ in leaves(code, found.end())):
             yield code.count("\n", 0, found.start()) + 1, at_root.get(name, name)
 
 

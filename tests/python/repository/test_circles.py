@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from core_checks import checked
 
 ROOT = Path(__file__).parents[3]
 
@@ -34,10 +33,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def check(tree: Path) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, tree / ".ci/circles.py"], capture_output=True, text=True, timeout=60
-    )
-    return done.returncode, done.stdout
+    return checked(tree, "circles.py")
 
 
 def test_files_in_an_order_pass(tree: Path) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from core_checks import checked
 
 ROOT = Path(__file__).parents[3]
 
@@ -28,10 +27,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def check(tree: Path) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, tree / ".ci/layers.py"], capture_output=True, text=True, timeout=60
-    )
-    return done.returncode, done.stdout
+    return checked(tree, "layers.py")
 
 
 @pytest.mark.parametrize(

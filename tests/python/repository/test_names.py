@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from core_checks import checked
 
 ROOT = Path(__file__).parents[3]
 
@@ -27,8 +26,7 @@ def tree(tmp_path: Path) -> Path:
 
 def check(tree: Path, code: str) -> tuple[int, str]:
     (tree / "rust/core/src/alter/file.rs").write_text(code)
-    done = subprocess.run([sys.executable, tree / ".ci/names.py"], capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stdout
+    return checked(tree, "names.py")
 
 
 @pytest.mark.parametrize(

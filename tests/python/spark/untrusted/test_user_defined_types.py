@@ -9,6 +9,7 @@ import pickle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 
 import deltaic
@@ -44,8 +45,6 @@ def table(marker: Path, tmp_path: Path) -> str:
     path = tmp_path / "t"
     columns = [{"name": "id", "type": "long", "nullable": True, "metadata": {}}]
     columns += [{"name": "p", "type": STORED, "nullable": True, "metadata": {}}]
-    import pyarrow as pa
-
     rows = pa.table({"id": [1, 2], "p": [[1.0, 2.0], [3.0]]})
     deltaic.write(path, rows, configuration={"delta.enableChangeDataFeed": "true"})
     commit = path / "_delta_log/00000000000000000000.json"
