@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-PROPERTIES = (
-    "'delta.enableRowTracking' = 'true', 'delta.enableDeletionVectors' = 'true', "
-    "'delta.columnMapping.mode' = 'name'"
-)
+PROPERTIES = {
+    "mapped": "'delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name'",
+    "for Iceberg": "'delta.enableIcebergCompatV3' = 'true'",
+}
 ASKED = "SELECT id, _metadata.row_id, _metadata.row_commit_version FROM delta.`{}`"
 
 
@@ -27,21 +27,25 @@ def reported(rows: Any) -> list[tuple[Any, ...]]:
     return sorted(tuple(row.values()) for row in rows)
 
 
-def test_all_tell_the_same(delta_spark: Any, spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", PROPERTIES)
+def test_all_tell_the_same(delta_spark: Any, spark: Any, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "t"
+    properties = f"{PROPERTIES[kind]}, 'delta.enableDeletionVectors' = 'true'"
     delta_spark.sql(
-        f"CREATE TABLE delta.`{path}` (id BIGINT, v STRING) USING delta TBLPROPERTIES ({PROPERTIES})",
+        f"CREATE TABLE delta.`{path}` (id BIGINT, v STRING) USING delta TBLPROPERTIES ({properties})",
         f"INSERT INTO delta.`{path}` SELECT /*+ COALESCE(1) */ id, 'a' FROM range(20)",
         f"UPDATE delta.`{path}` SET v = 'b' WHERE id IN (5, 6)",
         f"DELETE FROM delta.`{path}` WHERE id = 7",
         f"OPTIMIZE delta.`{path}`",
         f"INSERT INTO delta.`{path}` SELECT /*+ COALESCE(1) */ id, 'c' FROM range(30, 35)",
     )
-    for change in (None, "DELETE", "UPDATE"):
+    for change in (None, "DELETE", "UPDATE", "OPTIMIZE"):
         if change == "DELETE":
             DeltaTable.forPath(spark, str(path)).delete("id = 31")
         elif change == "UPDATE":
             deltaic.Table(path).update_rows({"v": "'d'"}, "id IN (1, 32)")
+        elif change == "OPTIMIZE":
+            delta_spark.sql(f"OPTIMIZE delta.`{path}`")
         _, rows = delta_spark.answer(ASKED.format(path))
         theirs = reported(map(json.loads, rows))
         assert len({row_id for _, row_id, _ in theirs}) == len(theirs) > 20

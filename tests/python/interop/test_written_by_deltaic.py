@@ -92,8 +92,9 @@ def test_delta_spark_appends_to_our_table(delta_spark: Any, same: Any, tmp_path:
     same(delta_spark.read(path), expected)
 
 
+@pytest.mark.parametrize("version", [2, 3])
 def test_files_for_iceberg_are_like_those_of_delta_spark(
-    delta_spark: Any, spark: Any, same: Any, tmp_path: Path
+    delta_spark: Any, spark: Any, same: Any, tmp_path: Path, version: int
 ) -> None:
     def columns(path: Path, index: int) -> list[tuple[int, str]]:
         """Field ids and types of the file of a commit, in order."""
@@ -111,7 +112,7 @@ def test_files_for_iceberg_are_like_those_of_delta_spark(
 
     path = tmp_path / "t"
     data = pa.table({"p": ["a"], "id": pa.array([1], pa.int64()), "l": [[1, 2]]})
-    properties = {"delta.enableIcebergCompatV2": "true"}
+    properties = {f"delta.enableIcebergCompatV{version}": "true"}
     deltaic.write(str(path), data, partition_by=["p"], configuration=properties)
     delta_spark.sql(f"INSERT INTO delta.`{path}` VALUES ('a', 2, array(3))")
     spark.createDataFrame([("a", 3, [4])], "p string, id long, l array<long>").write.format("delta").mode(
@@ -147,6 +148,7 @@ def test_a_new_table_gets_the_protocol_of_delta_spark(delta_spark: Any, tmp_path
         {"delta.enableInCommitTimestamps": "true", "delta.columnMapping.mode": "name"},
         {"delta.checkpointPolicy": "v2"},
         {"delta.enableRowTracking": "true"},
+        {"delta.enableIcebergCompatV3": "true"},
         {"delta.feature.vacuumProtocolCheck": "supported"},
         {"delta.feature.allowColumnDefaults": "supported"},
         {"delta.minReaderVersion": "1", "delta.minWriterVersion": "4"},

@@ -1,5 +1,6 @@
 //! Tables that can become Iceberg's (PROTOCOL.md, "Iceberg Compatibility V1", "V2"): what their data files must hold.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Int64Array, ListArray, StringArray};
@@ -17,6 +18,7 @@ use super::*;
 
 const V1: &str = "delta.enableIcebergCompatV1";
 const V2: &str = "delta.enableIcebergCompatV2";
+const V3: &str = "delta.enableIcebergCompatV3";
 
 fn rows(from: i64, lists: bool) -> RecordBatch {
     let lists = lists.then(|| {
@@ -72,6 +74,15 @@ fn check_files(location: &Location) {
             assert_eq!(Some(id), ids[&format!("{name}.element")].as_i64());
         }
     }
+}
+
+/// The row id of each `id`.
+fn row_ids(location: &Location) -> BTreeMap<i64, i64> {
+    let batches = read(&open(location), ReadRequest { row_ids: true, ..Default::default() }).unwrap();
+    let of = |batch: &RecordBatch, name: &str| {
+        batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().values().to_vec()
+    };
+    batches.map(Result::unwrap).flat_map(|b| of(&b, "id").into_iter().zip(of(&b, "_row_id"))).collect()
 }
 
 fn values(location: &Location) -> Vec<(String, i64)> {
@@ -130,4 +141,54 @@ fn files_that_are_there_may_stay_where_the_version_allows_it() {
     write(&location, &rows(1, false), &mapped).unwrap();
     set(&location, V1).unwrap();
     assert!(open(&location).protocol().supports(TableFeature::IcebergCompatV1));
+}
+
+#[test]
+fn columns_of_row_ids_have_the_ids_that_iceberg_reserves() {
+    let kept = |location: &Location| -> Vec<i32> {
+        let ids = adds(location).into_iter().flat_map(|add| columns(location, &add));
+        let mut ids: Vec<i32> =
+            ids.filter(|c| c.name().starts_with("_row-")).map(|c| c.get_basic_info().id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    };
+    for vectors in ["false", "true"] {
+        let (_, location) = place();
+        let options = with_properties(&[(V3, "true"), ("delta.enableDeletionVectors", vectors)]);
+        write(&location, &rows(1, true), &WriteOptions { partition_by: vec!["p".into()], ..options })
+            .unwrap();
+        write(&location, &rows(3, true), &append()).unwrap();
+        check_files(&location);
+        assert_eq!(kept(&location), [0; 0]);
+        let mut before = row_ids(&location);
+        assert_eq!(before.values().collect::<BTreeSet<_>>(), [0, 1, 2, 3].iter().collect());
+        before.remove(&3);
+        before = before.into_iter().map(|(id, row)| (if id == 4 { 40 } else { id }, row)).collect();
+        delete(&location, Some("id = 3"), &DmlOptions::default()).unwrap();
+        update(&location, &[("id".into(), "id * 10".into())], Some("id = 4"), &DmlOptions::default())
+            .unwrap();
+        assert_eq!(kept(&location), [2_147_483_539, 2_147_483_540]);
+        optimize(&location, &OptimizeOptions::default()).unwrap();
+        assert_eq!(kept(&location), [2_147_483_539, 2_147_483_540]);
+        let expected = [("a", 1), ("b", 2), ("b", 40)].map(|(p, id)| (p.to_owned(), id));
+        assert_eq!(values(&location), expected);
+        assert_eq!(row_ids(&location), before);
+    }
+}
+
+#[test]
+fn files_that_are_there_get_row_ids_when_it_is_turned_on() {
+    let (_, location) = place();
+    write(&location, &rows(1, true), &with_properties(&[("delta.columnMapping.mode", "name")])).unwrap();
+    set(&location, V3).unwrap();
+    let snapshot = open(&location);
+    assert!(snapshot.protocol().supports(TableFeature::IcebergCompatV3));
+    assert!(
+        adds(&location).iter().all(|a| a.base_row_id.is_some() && a.default_row_commit_version.is_some())
+    );
+    write(&location, &rows(3, true), &append()).unwrap();
+    assert_eq!(values(&location).len(), 4);
+    let error = set(&location, V2).unwrap_err();
+    assert!(error.to_string().contains("exclude each other"), "{error}");
 }

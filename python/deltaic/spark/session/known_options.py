@@ -88,19 +88,19 @@ PROPERTIES_REFUSED: Mapping[str, str] = {
     "delta.coordinatedCommits.commitCoordinatorConf-preview": FEATURES,
     "delta.coordinatedCommits.tableConf-preview": FEATURES,
     "delta.enableChangeDataCapture": "The older name of `delta.enableChangeDataFeed`: set that.",
-    "delta.enableIcebergCompatV3": FEATURES,
     "delta.enableVariantShredding": FEATURES,
     "delta.ignoreIcebergBucketPartition": OTHER_FORMATS,
     "delta.redirectReaderWriter-preview": FEATURES,
     "delta.redirectWriterOnly-preview": FEATURES,
     "delta.universalFormat.enabledFormats": OTHER_FORMATS,
-    "delta.universalFormat.iceberg.atomicConversion.supported": OTHER_FORMATS,
 }
 """Properties of tables that cannot be set here."""
 
 PROPERTIES_WITHOUT_EFFECT: Mapping[str, str] = {
     "delta.enableFullRetentionRollback": "It is stored for delta-spark, which does not use it either.",
     "delta.sampleRetentionDuration": "It is stored for delta-spark, which does not use it either.",
+    "delta.universalFormat.iceberg.atomicConversion.supported": "It is stored for engines that convert "
+    "tables to Iceberg; delta-spark sets it in each new table that is compatible with Iceberg.",
 }
 """Properties of tables that can be set and change nothing."""
 

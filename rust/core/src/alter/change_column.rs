@@ -145,9 +145,12 @@ pub(super) fn change_type(
         let reason = "can only be changed in its parts: name the column, element, key or value";
         return Err(refuse(path, format!("a {} {reason}", from.name())));
     }
-    widen::check(table, path, from, to).map_err(|error| {
-        let column = [("fieldPath", path.join("."))];
-        error.named(&condition::UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP, column)
+    widen::check(table, path, from, to).map_err(|error| match error.condition() {
+        Some(_) => error,
+        None => {
+            let column = [("fieldPath", path.join("."))];
+            error.named(&condition::UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP, column)
+        }
     })?;
     refuse_if_used(table, path, "changed in its type")?;
     *from = to.clone();

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::Definition;
 use super::change::Change;
+use super::iceberg_compat;
 use super::paths::begins_with;
 use crate::error::{Error, Result, condition};
 use crate::features::TableFeature;
@@ -41,7 +42,7 @@ pub fn without_mapping(schema: &StructType) -> StructType {
 /// Gives ids and physical names to the fields that have none.
 ///
 /// An existing field keeps its own. When a table gets mapping by name, its physical names are the names it has; all
-/// others are new and unique. Under `delta.enableIcebergCompatV2` elements, keys and values get ids too.
+/// others are new and unique. Under `delta.enableIcebergCompatV2` and `V3` elements, keys and values get ids too.
 ///
 /// # Errors
 /// [`Error::InvalidFeatureChange`] for a change of the mode that would need the files to be rewritten.
@@ -91,7 +92,7 @@ pub(super) fn assign(old: Option<&Definition>, new: &mut Definition, change: Cha
     if let Some(column) = missing {
         return Err(refuse(&format!("the column `{column}` is added in the same step; add it in another")));
     }
-    if new.is_true(TableProperty::EnableIcebergCompatV2) {
+    if iceberg_compat::has_nested_ids(&new.metadata) {
         assign_nested(&mut new.schema, &mut last);
     }
     new.metadata.set_property(MAX_ID, last.to_string());

@@ -302,7 +302,7 @@ pub fn unmapped(table: &Definition) -> Result<Definition> {
     for key in [TableProperty::ColumnMappingMode, TableProperty::ColumnMappingMaxColumnId] {
         new.metadata.unset_property(key);
     }
-    iceberg_compat::check(None, &new)?;
+    iceberg_compat::check(None, &new, Change::Replace)?;
     check(Some(table), &new, Change::Replace)?;
     Ok(new)
 }

@@ -19,7 +19,7 @@ pub fn finalize(
     asked: &Asked,
     change: Change,
 ) -> Result<Definition> {
-    iceberg_compat::map_columns_of_new_table(&mut new, change);
+    iceberg_compat::complete(old, &mut new, change);
     column_mapping::assign(old, &mut new, change)?;
     if let (Some(old), Change::Alter) = (old, change) {
         widen::record(old, &mut new)?;
@@ -32,6 +32,7 @@ pub fn finalize(
     if old.is_none_or(|old| old.schema != new.schema) {
         new.metadata.schema_string = new.schema.to_json();
     }
+    iceberg_compat::check_stays(old, &new)?;
     check(old, &new, change)?;
     Ok(new)
 }

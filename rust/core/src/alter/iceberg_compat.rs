@@ -1,59 +1,136 @@
-//! Compatibility with Iceberg (PROTOCOL.md, "Iceberg Compatibility V1", "V2").
+//! Compatibility with Iceberg (PROTOCOL.md, "Iceberg Compatibility V1", "V2"; V3 is a proposal of the protocol,
+//! `protocol_rfcs/iceberg-compat-v3.md`, which delta-spark has).
 
 use serde_json::Value;
 
 use super::Definition;
 use super::change::Change;
+use super::literal_default::is_literal;
 use crate::actions::{Add, Metadata};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::features::TableFeature;
 use crate::properties::TableProperty;
-use crate::schema::{ColumnMappingMode, DataType, TYPE_CHANGES, is_widening, type_from_name};
+use crate::schema::{
+    CURRENT_DEFAULT, ColumnMappingMode, DataType, TYPE_CHANGES, is_widening, type_from_name,
+};
 use crate::stats::num_records;
 
 const V1: TableProperty = TableProperty::EnableIcebergCompatV1;
 const V2: TableProperty = TableProperty::EnableIcebergCompatV2;
+const V3: TableProperty = TableProperty::EnableIcebergCompatV3;
+
+/// Each with its feature and its number.
+const VERSIONS: [(TableProperty, TableFeature, &str); 3] = [
+    (V1, TableFeature::IcebergCompatV1, "1"),
+    (V2, TableFeature::IcebergCompatV2, "2"),
+    (V3, TableFeature::IcebergCompatV3, "3"),
+];
 
 /// Whether a table is compatible with Iceberg.
 pub(crate) fn is_on(metadata: &Metadata) -> bool {
+    VERSIONS.iter().any(|(property, ..)| metadata.is_true(*property))
+}
+
+/// Whether elements, keys and values have ids.
+pub(super) fn has_nested_ids(metadata: &Metadata) -> bool {
+    metadata.is_true(V2) || metadata.is_true(V3)
+}
+
+/// Whether the columns of row ids have the ids that Iceberg reserves for them.
+pub(crate) fn reserves_ids_of_row_ids(metadata: &Metadata) -> bool {
+    metadata.is_true(V3)
+}
+
+fn forbids_deletion_vectors(metadata: &Metadata) -> bool {
     metadata.is_true(V1) || metadata.is_true(V2)
 }
 
-fn version(table: &Definition) -> TableFeature {
-    if table.is_true(V1) { TableFeature::IcebergCompatV1 } else { TableFeature::IcebergCompatV2 }
+/// The first version that is on, and its number.
+fn version(table: &Definition) -> (TableFeature, &'static str) {
+    let on = VERSIONS.iter().find(|(property, ..)| table.is_true(*property));
+    on.map_or((TableFeature::IcebergCompatV3, "3"), |(_, feature, number)| (*feature, *number))
 }
 
 fn refuse(table: &Definition, reason: impl Into<String>) -> Error {
-    Error::InvalidFeatureChange { feature: version(table).into(), reason: reason.into() }
+    Error::InvalidFeatureChange { feature: version(table).0.into(), reason: reason.into() }
 }
 
-/// Gives a new table with a compatibility column mapping by name, if the mode is not given.
-pub(super) fn map_columns_of_new_table(new: &mut Definition, change: Change) {
+fn needs_property(table: &Definition, property: TableProperty, value: &str) -> Error {
+    let actual = table.metadata.property_or_default(property).unwrap_or_default();
+    let reason = format!("it needs `{property}` = `{value}`, which is `{actual}`");
+    refuse(table, reason).named(
+        &condition::ICEBERG_COMPAT_VIOLATION_WRONG_REQUIRED_TABLE_PROPERTY,
+        [
+            ("version", version(table).1),
+            ("key", property.name()),
+            ("requiredValue", value),
+            ("actualValue", actual),
+        ],
+    )
+}
+
+/// Sets what a compatibility needs and the table does not say: column mapping by name in a new or replaced table, row
+/// tracking where V3 is turned on.
+pub(crate) fn complete(old: Option<&Definition>, new: &mut Definition, change: Change) {
     const MODE: TableProperty = TableProperty::ColumnMappingMode;
-    if change == Change::Create && is_on(&new.metadata) && new.property(MODE).is_none() {
+    const TRACKING: TableProperty = TableProperty::EnableRowTracking;
+    if change != Change::Alter && is_on(&new.metadata) && new.property(MODE).is_none() {
         new.metadata.set_property(MODE, "name");
+    }
+    let turned_on = new.is_true(V3) && (change != Change::Alter || !old.is_some_and(|old| old.is_true(V3)));
+    if turned_on && new.property(TRACKING).is_none() {
+        new.metadata.set_property(TRACKING, "true");
     }
 }
 
-/// Checks the rules for a table with a compatibility: only one of them, column mapping, no deletion vectors, types that
-/// Iceberg has, the same partition columns, and type changes that Iceberg has.
+/// Checks that V3 stays. (What a table is restored to may be without it.)
+///
+/// # Errors
+/// [`Error::InvalidFeatureChange`] where it goes.
+pub(super) fn check_stays(old: Option<&Definition>, new: &Definition) -> Result<()> {
+    if old.is_some_and(|old| old.is_true(V3)) && !new.is_true(V3) {
+        return Err(Error::InvalidFeatureChange {
+            feature: TableFeature::IcebergCompatV3.into(),
+            reason: "it cannot be turned off: create another table".into(),
+        });
+    }
+    Ok(())
+}
+
+/// Checks the rules for a table with a compatibility: only one of them, column mapping, deletion vectors in V3 alone, types
+/// that Iceberg has, the same partition columns, and type changes that Iceberg has. V3 needs row tracking and defaults that
+/// are literals.
 ///
 /// # Errors
 /// [`Error::InvalidFeatureChange`] that says which rule.
-pub(super) fn check(old: Option<&Definition>, new: &Definition) -> Result<()> {
+pub(super) fn check(old: Option<&Definition>, new: &Definition, change: Change) -> Result<()> {
     if !is_on(&new.metadata) {
         return Ok(());
     }
-    if new.is_true(V1) && new.is_true(V2) {
-        return Err(refuse(new, "the two versions exclude each other"));
+    if VERSIONS.iter().filter(|(property, ..)| new.is_true(*property)).count() > 1 {
+        return Err(refuse(new, "the versions exclude each other: set the others to false").named(
+            &condition::ICEBERG_COMPAT_VIOLATION_VERSION_MUTUAL_EXCLUSIVE,
+            [("version", version(new).1)],
+        ));
     }
     if new.column_mapping() == ColumnMappingMode::None {
-        return Err(refuse(new, "it needs column mapping: set `delta.columnMapping.mode` = `name`"));
+        return Err(needs_property(new, TableProperty::ColumnMappingMode, "name"));
     }
+    if forbids_deletion_vectors(&new.metadata) {
+        check_no_deletion_vectors(old, new)?;
+    }
+    check_types(new)?;
+    check_partition_columns(old, new)?;
+    check_type_changes(new)?;
+    if new.is_true(V3) { check_v3(old, new, change) } else { Ok(()) }
+}
+
+fn check_no_deletion_vectors(old: Option<&Definition>, new: &Definition) -> Result<()> {
     if new.is_true(TableProperty::EnableDeletionVectors) {
-        return Err(refuse(
-            new,
-            "there must be no deletion vectors: set `delta.enableDeletionVectors` = `false`",
+        let reason = "there must be no deletion vectors: set `delta.enableDeletionVectors` = `false`";
+        return Err(refuse(new, reason).named(
+            &condition::ICEBERG_COMPAT_VIOLATION_DELETION_VECTORS_SHOULD_BE_DISABLED,
+            [("version", version(new).1)],
         ));
     }
     // a table that another writer left in this state can still be changed
@@ -62,29 +139,51 @@ pub(super) fn check(old: Option<&Definition>, new: &Definition) -> Result<()> {
     if both(new) && !old.is_some_and(both) {
         return Err(refuse(new, "the protocol must not have the feature deletionVectors"));
     }
-    check_types(new)?;
-    if let Some(old) = old {
-        let (before, after) = (&old.metadata.partition_columns, &new.metadata.partition_columns);
-        let physical =
-            |t: &Definition| t.schema.physical_names(&t.metadata.partition_columns, t.column_mapping());
-        // a column that is renamed keeps its physical name, one that is replaced by its like the logical one
-        if !before.is_empty() && before != after && physical(old) != physical(new) {
-            return Err(refuse(new, "the partition columns of the table cannot be replaced"));
-        }
+    Ok(())
+}
+
+fn check_partition_columns(old: Option<&Definition>, new: &Definition) -> Result<()> {
+    let Some(old) = old else { return Ok(()) };
+    let (before, after) = (&old.metadata.partition_columns, &new.metadata.partition_columns);
+    let physical =
+        |t: &Definition| t.schema.physical_names(&t.metadata.partition_columns, t.column_mapping());
+    // a column that is renamed keeps its physical name, one that is replaced by its like the logical one
+    if !before.is_empty() && before != after && physical(old) != physical(new) {
+        let list = |columns: &[String]| format!("({})", columns.join(","));
+        let (before, after) = (list(before), list(after));
+        return Err(refuse(new, "the partition columns of the table cannot be replaced").named(
+            &condition::ICEBERG_COMPAT_VIOLATION_REPLACE_TABLE_CHANGE_PARTITION_NAMES,
+            [("version", version(new).1), ("prevPartitionSpec", &before), ("newPartitionSpec", &after)],
+        ));
     }
-    for (path, field) in new.schema.explode() {
+    Ok(())
+}
+
+fn check_type_changes(table: &Definition) -> Result<()> {
+    for (path, field) in table.schema.explode() {
         for change in field.metadata.get(TYPE_CHANGES).and_then(Value::as_array).into_iter().flatten() {
             let types = type_from_name(&change["fromType"]).zip(type_from_name(&change["toType"]));
-            if types.is_some_and(|(from, to)| !is_iceberg_widening(&from, &to)) {
-                let text = format!("{} to {}", change["fromType"], change["toType"]);
-                return Err(refuse(
-                    new,
-                    format!("Iceberg has no change of type as that of `{}`, {text}", path.join(".")),
-                ));
+            if let Some((from, to)) = types {
+                check_widening(table, &path.join("."), &from, &to)?;
             }
         }
     }
     Ok(())
+}
+
+/// Checks that Iceberg has a change of type, too.
+///
+/// # Errors
+/// [`Error::InvalidFeatureChange`] with the types.
+pub(super) fn check_widening(table: &Definition, path: &str, from: &DataType, to: &DataType) -> Result<()> {
+    if !is_on(&table.metadata) || is_iceberg_widening(from, to) {
+        return Ok(());
+    }
+    let (from, to) = (from.name(), to.name());
+    Err(refuse(table, format!("Iceberg has no change of type as that of `{path}`, {from} to {to}")).named(
+        &condition::ICEBERG_COMPAT_VIOLATION_UNSUPPORTED_TYPE_WIDENING,
+        [("version", version(table).1), ("fieldPath", path), ("prevType", &from), ("newType", &to)],
+    ))
 }
 
 /// The changes that Iceberg has too.
@@ -97,28 +196,66 @@ pub(super) fn is_iceberg_widening(from: &DataType, to: &DataType) -> bool {
     }
 }
 
+/// What V3 needs beside the rules of all versions. Files that kept row ids before it lack the ids that Iceberg reserves
+/// for their columns, so that row tracking must not be on when an existing table gets it.
+fn check_v3(old: Option<&Definition>, new: &Definition, change: Change) -> Result<()> {
+    const TRACKING: TableProperty = TableProperty::EnableRowTracking;
+    if !new.is_true(TRACKING) {
+        return Err(needs_property(new, TRACKING, "true"));
+    }
+    let tracked = old.is_some_and(|old| !old.is_true(V3) && old.is_true(TRACKING));
+    if change == Change::Alter && tracked {
+        return Err(refuse(
+            new,
+            "a table with row tracking cannot get it: set `delta.enableRowTracking` = `false` first",
+        ));
+    }
+    for field in &new.schema.fields {
+        let default = field.metadata.get(CURRENT_DEFAULT).and_then(Value::as_str);
+        if default.is_some_and(|text| !is_literal(text, &field.data_type)) {
+            let reason = format!("the default of column `{}` must be a literal", field.name);
+            let what = format!("{}:{}", field.data_type.name(), field.name);
+            return Err(unsupported_type(new, &reason, &what));
+        }
+    }
+    Ok(())
+}
+
+fn unsupported_type(table: &Definition, reason: &str, what: &str) -> Error {
+    let schema = table.schema.to_json();
+    refuse(table, reason).named(
+        &condition::ICEBERG_COMPAT_VIOLATION_UNSUPPORTED_DATA_TYPE,
+        [("version", version(table).1), ("dataType", what), ("schema", &schema)],
+    )
+}
+
 fn check_types(table: &Definition) -> Result<()> {
-    let refused: &dyn Fn(&DataType) -> bool = match table.is_true(V1) {
-        true => &|t| matches!(t, DataType::Map(_) | DataType::Array(_) | DataType::Void),
-        false => &|t| matches!(t, DataType::Void | DataType::Variant),
+    use DataType::{Array, Map, UserDefined, Variant, Void};
+    let refused: &dyn Fn(&DataType) -> bool = match version(table).0 {
+        TableFeature::IcebergCompatV1 => &|t| matches!(t, Map(_) | Array(_) | Void),
+        TableFeature::IcebergCompatV2 => &|t| matches!(t, Void | Variant | UserDefined(_)),
+        _ => &|t| matches!(t, Void | UserDefined(_)),
     };
     match table.schema.explode().into_iter().find(|(_, f)| f.data_type.any(refused)) {
         None => Ok(()),
         Some((path, field)) => {
-            let reason = format!("column `{}` is of type {}", path.join("."), field.data_type.name());
-            Err(refuse(table, reason))
+            let name = field.data_type.name();
+            Err(unsupported_type(table, &format!("column `{}` is of type {name}", path.join(".")), &name))
         }
     }
 }
 
-/// What a file must not be in a table with a compatibility, if anything: one whose statistics have no `numRecords`, or
-/// with a deletion vector.
+/// What a file must not be in a table with a compatibility, if anything: one whose statistics have no `numRecords`, or, but
+/// for V3, with a deletion vector.
 pub(crate) fn fault_of_file(metadata: &Metadata, add: &Add) -> Option<&'static str> {
     if !is_on(metadata) {
         return None;
     }
     if num_records(add).is_none() {
         return Some("its statistics have no `numRecords`, and the table is compatible with Iceberg");
+    }
+    if !forbids_deletion_vectors(metadata) {
+        return None;
     }
     add.deletion_vector.as_ref().map(|_| "it has a deletion vector, and the table is compatible with Iceberg")
 }
@@ -176,7 +313,7 @@ mod tests {
             (
                 "a long",
                 vec![(V1.name(), "true"), ("delta.columnMapping.mode", "none")],
-                "needs column mapping",
+                "needs `delta.columnMapping.mode`",
             ),
             ("a long", vec![(V2.name(), "true"), DV], "no deletion vectors"),
             (
@@ -187,6 +324,13 @@ mod tests {
             ("a array<int>", vec![(V1.name(), "true")], "of type array"),
             ("s struct<m: map<int, int>>", vec![(V1.name(), "true")], "of type"),
             ("v variant", vec![(V2.name(), "true")], "of type variant"),
+            ("v void", vec![(V3.name(), "true")], "of type void"),
+            ("a long", vec![(V3.name(), "true"), (V2.name(), "true")], "exclude each other"),
+            (
+                "a long",
+                vec![(V3.name(), "true"), ("delta.enableRowTracking", "false")],
+                "needs `delta.enableRowTracking`",
+            ),
         ] {
             let error = try_table(columns, &properties).unwrap_err();
             assert_eq!(error.kind(), "InvalidFeatureChange", "{error}");
@@ -198,6 +342,30 @@ mod tests {
             set_properties(&plain, &on, SetOptions::default()).is_err(),
             "an existing table is mapped first"
         );
+    }
+
+    #[test]
+    fn v3_tracks_rows_may_have_vectors_and_stays() {
+        const ON: [(&str, &str); 2] = [(V3.name(), "true"), ("delta.enableDeletionVectors", "true")];
+        let t = table("a array<int>, v variant", &ON);
+        assert_eq!(t.column_mapping(), ColumnMappingMode::Name);
+        assert!(
+            t.is_true(TableProperty::EnableRowTracking) && t.protocol.supports(TableFeature::RowTracking)
+        );
+        let set = |t: &Definition, key: &str, value: &str| {
+            set_properties(t, &[(key.to_owned(), value.to_owned())].into(), SetOptions::default())
+        };
+        let error = set(&t, V3.name(), "false").unwrap_err().to_string();
+        assert!(error.contains("cannot be turned off"), "{error}");
+        assert!(set(&t, "delta.enableRowTracking", "false").is_err());
+
+        let mapped = table("a array<int>", &[("delta.columnMapping.mode", "name")]);
+        let on = set(&mapped, V3.name(), "true").unwrap();
+        assert!(on.is_true(TableProperty::EnableRowTracking));
+        assert!(on.schema.fields[0].metadata.contains_key("delta.columnMapping.nested.ids"));
+        let tracked = set(&mapped, "delta.enableRowTracking", "true").unwrap();
+        let error = set(&tracked, V3.name(), "true").unwrap_err().to_string();
+        assert!(error.contains("row tracking cannot get it"), "{error}");
     }
 
     #[test]

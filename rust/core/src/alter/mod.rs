@@ -43,6 +43,7 @@ mod finalize;
 pub mod generated;
 pub mod iceberg_compat;
 pub mod identity;
+mod literal_default;
 mod names;
 mod paths;
 pub mod properties;

@@ -64,7 +64,7 @@ pub(super) fn check(old: Option<&Definition>, new: &Definition, change: Change) 
     defaults::check(new)?;
     row_tracking::check(new)?;
     stats_list::check(new)?;
-    iceberg_compat::check(old, new)?;
+    iceberg_compat::check(old, new, change)?;
     if let Some(old) = old {
         column_mapping::check_kept(old, new, change)?;
         if change == Change::Alter {

@@ -41,10 +41,7 @@ pub(super) fn check(table: &Definition, path: &[String], from: &DataType, to: &D
             ),
         ));
     }
-    if iceberg_compat::is_on(&table.metadata) && !iceberg_compat::is_iceberg_widening(from, to) {
-        return Err(refuse(path, format!("{change}: Iceberg compatibility has no such change")));
-    }
-    Ok(())
+    iceberg_compat::check_widening(table, &path.join("."), from, to)
 }
 
 /// What bytes, shorts and integers, which files hold alike, do without type widening.

@@ -156,6 +156,12 @@ pub static FEATURES: &[Feature] = &[
         ..writer(TableFeature::IcebergCompatV2)
     },
     Feature {
+        requires: &[TableFeature::ColumnMapping, TableFeature::RowTracking],
+        used_by: &[Use::True(TableProperty::EnableIcebergCompatV3)],
+        automatic: true,
+        ..writer(TableFeature::IcebergCompatV3)
+    },
+    Feature {
         legacy: Some((0, 6)),
         used_by: &[Use::Column(IDENTITY_START)],
         automatic: true,

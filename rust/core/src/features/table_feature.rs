@@ -21,6 +21,7 @@ named! {
     GeneratedColumns = "generatedColumns",
     IcebergCompatV1 = "icebergCompatV1",
     IcebergCompatV2 = "icebergCompatV2",
+    IcebergCompatV3 = "icebergCompatV3",
     IdentityColumns = "identityColumns",
     InCommitTimestamp = "inCommitTimestamp",
     Invariants = "invariants",

@@ -69,6 +69,7 @@ properties! {
     EnableFullRetentionRollback = "delta.enableFullRetentionRollback", Value::Boolean;
     EnableIcebergCompatV1 = "delta.enableIcebergCompatV1", Value::Boolean, or "false";
     EnableIcebergCompatV2 = "delta.enableIcebergCompatV2", Value::Boolean, or "false";
+    EnableIcebergCompatV3 = "delta.enableIcebergCompatV3", Value::Boolean, or "false";
     EnableInCommitTimestamps = "delta.enableInCommitTimestamps", Value::Boolean, or "false";
     EnableMaterializePartitionColumns = "delta.enableMaterializePartitionColumnsFeature", Value::Boolean;
     EnableRowTracking = "delta.enableRowTracking", Value::Boolean, or "false";
@@ -96,6 +97,7 @@ properties! {
     TargetFileSize = "delta.targetFileSize", Value::Bytes;
     TuneFileSizesForRewrites = "delta.tuneFileSizesForRewrites", Value::Foreign;
     UniversalFormatEnabledFormats = "delta.universalFormat.enabledFormats", Value::Foreign;
+    UniversalFormatIcebergAtomicConversion = "delta.universalFormat.iceberg.atomicConversion.supported", Value::Boolean;
     WritePartitionColumnsToParquet = "delta.writePartitionColumnsToParquet", Value::Boolean, or "true";
 }
 

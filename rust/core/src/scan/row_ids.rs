@@ -7,15 +7,20 @@ use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema};
 
 use super::positions::Positions;
 use crate::actions::{Add, Metadata, ObjectPath};
+use crate::alter::iceberg_compat;
 use crate::error::{Error, Result};
 use crate::properties::TableProperty;
-use crate::schema::{BY_NAME, DataType, StructField};
+use crate::schema::{BY_NAME, DataType, FIELD_ID, StructField};
 use crate::snapshot::Snapshot;
 
 /// The column of a read that has the row ids.
 pub const ROW_ID: &str = "_row_id";
 /// The column of a read that has the row commit versions.
 pub const ROW_COMMIT_VERSION: &str = "_row_commit_version";
+
+/// The field ids that Iceberg reserves for `_row_id` and `_last_updated_sequence_number`.
+const ICEBERG_ROW_ID: i64 = 2_147_483_540;
+const ICEBERG_LAST_UPDATED_SEQUENCE_NUMBER: i64 = 2_147_483_539;
 
 /// The columns by which files keep the ids of rows that came from other files.
 #[derive(Debug, Clone)]
@@ -32,18 +37,25 @@ impl RowIds {
         if !metadata.is_true(TableProperty::EnableRowTracking) {
             return Ok(None);
         }
-        let column = |property: TableProperty| {
+        let reserved = iceberg_compat::reserves_ids_of_row_ids(metadata);
+        let column = |property: TableProperty, id: i64| {
             let name = metadata.property(property).ok_or_else(|| Error::InvalidSchema {
                 reason: format!("row tracking is on, and `{property}` is not set"),
             })?;
             let mut field = StructField::new(name, DataType::Long, true);
             field.metadata.insert(BY_NAME.into(), true.into());
+            if reserved {
+                field.metadata.insert(FIELD_ID.into(), id.into());
+            }
             Ok(field)
         };
         Ok(Some(RowIds {
             columns: [
-                column(TableProperty::MaterializedRowIdColumn)?,
-                column(TableProperty::MaterializedRowCommitVersionColumn)?,
+                column(TableProperty::MaterializedRowIdColumn, ICEBERG_ROW_ID)?,
+                column(
+                    TableProperty::MaterializedRowCommitVersionColumn,
+                    ICEBERG_LAST_UPDATED_SEQUENCE_NUMBER,
+                )?,
             ],
         }))
     }

@@ -13,7 +13,8 @@ use super::plan::{Target, plan};
 use crate::actions::{DomainMetadata, Metadata, OperationName, Protocol};
 use crate::alter::clustering::shown;
 use crate::alter::{
-    Asked, Change, Definition, SetOptions, cluster_by, finalize, joined_protocol, reuse, without_mapping,
+    Asked, Change, Definition, SetOptions, cluster_by, finalize, iceberg_compat, joined_protocol, reuse,
+    without_mapping,
 };
 use crate::error::{Error, Result, condition};
 use crate::features::{CLUSTERING_DOMAIN, TableFeature, check_writer};
@@ -171,6 +172,7 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
         schema: without_mapping(&wanted.schema),
         clustering: Vec::new(),
     };
+    iceberg_compat::complete(Some(&old), &mut new, Change::Replace);
     if new.column_mapping() != ColumnMappingMode::None && new.column_mapping() == old.column_mapping() {
         // unchanged columns keep their ids, as for an overwrite of the schema
         reuse(&old.schema, &mut new.schema);
