@@ -20,7 +20,6 @@ from deltaic.spark.dml.delete import delete
 from deltaic.spark.dml.merge_builder import DeltaMergeBuilder
 from deltaic.spark.dml.update import update
 from deltaic.spark.maintenance import result_frames, result_rows
-from deltaic.spark.maintenance.convert_tasks import ConvertRun
 from deltaic.spark.maintenance.manifest import generate
 from deltaic.spark.maintenance.optimize import DeltaOptimizeBuilder
 from deltaic.spark.maintenance.vacuum_tasks import VacuumRun
@@ -32,7 +31,6 @@ from deltaic.spark.session.on_server import carried_out_by_server
 from deltaic.spark.session.places import placed
 from deltaic.spark.session.pyspark_errors import all_raise_pyspark_errors
 from deltaic.spark.session.settings import (
-    Settings,
     checks_retention,
     moment,
     storage,
@@ -40,7 +38,8 @@ from deltaic.spark.session.settings import (
     vacuum_mode,
 )
 from deltaic.spark.session.table_ref import TableRef
-from deltaic.table import Table, maintain
+from deltaic.spark.statements.convert import convert
+from deltaic.table import Table
 from deltaic.table.shown import table_html
 
 if TYPE_CHECKING:
@@ -147,39 +146,27 @@ class DeltaTable:
         identifier: str,
         partitionSchema: str | StructType | None = None,  # noqa: N803
     ) -> DeltaTable:
-        """Makes a table of the Parquet files of a folder, in one commit; no data is read or copied.
+        """Makes a table of Parquet files, in one commit; no data is read or copied.
 
-        Where there is a Delta table already, nothing is done.
+        Where there is a Delta table already, nothing is done. A table of the catalog becomes a Delta table there, with
+        the partition columns and properties that it has.
 
         Args:
             sparkSession: The session.
-            identifier: The folder as parquet.`/path`.
+            identifier: A folder as parquet.`/path`, or the name of a Parquet table in the catalog of the session.
             partitionSchema: The partition columns in the order of the folders: as SQL writes them, or a schema.
 
         Raises:
-            InvalidArgumentError: the folder has no files, or folders name other partition columns than are given.
-            UnsupportedError: a table of the catalog; give its folder.
+            TableNotFoundError: the catalog has no such table.
+            InvalidArgumentError: there are no files, folders name other partition columns than are given, or are
+                partitions that the catalog does not know; or it is a view, or a table of another format.
+            UnsupportedError: a table of the catalog by a client of Spark Connect alone; give its folder.
             DataFileError, SchemaMismatchError, InvalidSchemaError: as `deltaic.convert`.
         """
-        name = identifiers.parts(identifier)
-        if len(name) != 2 or name[0].lower() != "parquet" or not identifiers.is_absolute(name[1]):
-            what = f"a conversion of {identifier}, which is not parquet.`/path`,"
-            raise UnsupportedError(f"`{identifier}`: {what} is not supported", path=identifier, what=what)
-        path = placed(sparkSession, name[1])
         given = partitionSchema
         if not (given is None or isinstance(given, str)):
             given = {f.name: f.dataType.jsonValue() for f in given.fields}
-        settings = Settings.of(sparkSession, "convert")
-        done = maintain.convert(
-            path,
-            given,
-            configuration=settings.defaults,
-            user_metadata=settings.user_metadata,
-            storage_options=settings.store,
-            _run=ConvertRun(sparkSession),
-        )
-        committed_at(sparkSession, path, done.version)
-        return cls(TableRef(sparkSession, path))
+        return cls(convert(sparkSession, identifiers.parts(identifier), given))
 
     @classmethod
     def create(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder[DeltaTable]:  # noqa: N803

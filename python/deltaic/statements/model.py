@@ -61,7 +61,7 @@ class Detail(Statement):
 
 @dataclass(frozen=True)
 class Convert(Statement):
-    """CONVERT TO DELTA parquet.`/path` [NO STATISTICS] [PARTITIONED BY (…)]."""
+    """CONVERT TO DELTA parquet.`/path` | name [NO STATISTICS] [PARTITIONED BY (…)]."""
 
     partition_by: str | None = None
     statistics: bool = True

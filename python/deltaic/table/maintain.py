@@ -450,6 +450,7 @@ def convert(
     credentials: Credentials | None = None,
     progress: bool | Callable[[Progress], object] = False,
     _run: Callable[[_core.Convert], str] | None = None,
+    _catalog_table: str | None = None,
 ) -> ConvertResult:
     """Makes a table of the Parquet files of a folder, in one commit; no data is read or copied.
 
@@ -483,6 +484,8 @@ def convert(
     options, properties = with_credentials(storage_options, credentials), dict(configuration or {})
     schema = None if infer_partitions and not partition_by else given
     conversion = _core.Convert(place(uri), options, schema, statistics, properties, user_metadata)
+    if _catalog_table is not None:
+        conversion.set_catalog_table(_catalog_table)
     with followed(progress, "convert") as tell:
         found: dict[str, Any] = json.loads(conversion.run(tell) if _run is None else _run(conversion))
     return ConvertResult(**found)

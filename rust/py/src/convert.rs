@@ -44,11 +44,22 @@ impl Convert {
                 Some(json) => Partitioning::Columns(StructType { fields: columns_from_json(json)? }),
                 None => Partitioning::Inferred,
             };
-            let options = ConvertOptions { partitioning, statistics, configuration, user_metadata };
+            let options = ConvertOptions {
+                partitioning,
+                statistics,
+                configuration,
+                user_metadata,
+                catalog_table: None,
+            };
             let storage = StorageOptions::from(storage_options);
             let inner = DistributedConvert::new(Location::open(uri, &storage)?, storage, options);
             Ok(Convert { inner: Mutex::new(inner) })
         })
+    }
+
+    /// The name by which a catalog knows the files, for the history.
+    fn set_catalog_table(&self, name: String) {
+        self.lock().set_catalog_table(name);
     }
 
     /// Lists the files: how many there are; 0 where there is a table.

@@ -73,6 +73,7 @@ DIFFERENT: dict[str, tuple[str | None, str | None]] = {
     "merge_by_no_column": ("InvalidArgumentError", "DELTA_MERGE_UNRESOLVED_EXPRESSION"),
     "create_with_a_generated_column_by_an_aggregate": (SPARKS, "UNSUPPORTED_EXPR_FOR_OPERATOR"),
     "column_mapping_of_no_mode": ("InvalidArgumentError", None),
+    "conversion_of_nothing": ("InvalidArgumentError", "DELTA_EMPTY_DIRECTORY"),
     # what delta-spark lets pass
     "replace_where_with_an_append": ("InvalidArgumentError", None),
     "new_schema_with_dynamic_partitions": ("InvalidArgumentError", None),

@@ -2,15 +2,20 @@ package deltaic.spark;
 
 import java.lang.reflect.Constructor;
 import java.net.URI;
+import java.util.HashMap;
 import java.util.Map;
+import org.apache.spark.sql.AnalysisException;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
 import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat$;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable$;
+import org.apache.spark.sql.catalyst.catalog.SessionCatalog;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
+import scala.Product;
 
 /**
  * A table as Spark's catalog describes it: what streams and relations that name a table ask for, and what the metastore keeps.
@@ -18,17 +23,39 @@ import scala.Option;
 final class CatalogEntry {
   private CatalogEntry() {}
 
+  static SessionCatalog metastore() {
+    return ((org.apache.spark.sql.classic.SparkSession) SparkSession.active()).sessionState().catalog();
+  }
+
   /** An entry of the metastore with other values of some fields, by name. */
   static CatalogTable with(CatalogTable entry, Map changes) {
-    Object[] fields = new Object[entry.productArity()];
+    return (CatalogTable) changed(entry, changes);
+  }
+
+  /** The same of any case class of Spark. */
+  static Object changed(Product value, Map changes) {
+    Object[] fields = new Object[value.productArity()];
     for (int i = 0; i < fields.length; i++) {
-      String name = entry.productElementName(i);
-      fields[i] = changes.containsKey(name) ? changes.get(name) : entry.productElement(i);
+      String name = value.productElementName(i);
+      fields[i] = changes.containsKey(name) ? changes.get(name) : value.productElement(i);
     }
     try {
-      return (CatalogTable) CatalogTable.class.getConstructors()[0].newInstance(fields);
+      return value.getClass().getConstructors()[0].newInstance(fields);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  /** Tells the metastore, which lists tables by itself, what a table of ours is now. */
+  static void describe(Identifier id) {
+    try {
+      OpenTable now = ((DeltaTable) CreateLike.catalog().loadTable(id)).table;
+      HashMap changes = new HashMap();
+      changes.put("schema", now.schema);
+      changes.put("comment", Option.apply(now.comment()));
+      metastore().alterTable(with(metastore().getTableMetadata(named(id)), changes));
+    } catch (AnalysisException e) {
+      // the table is made, and is read by its log: this is for listings, and the name may be gone
     }
   }
 

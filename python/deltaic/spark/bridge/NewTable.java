@@ -6,8 +6,6 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
-import org.apache.spark.sql.AnalysisException;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType$;
 import org.apache.spark.sql.connector.catalog.CatalogV2Util;
@@ -74,12 +72,8 @@ final class NewTable implements StagedTable {
     return URI.create(new Path(location).toUri().toString());
   }
 
-  private static org.apache.spark.sql.catalyst.catalog.SessionCatalog metastore() {
-    return ((org.apache.spark.sql.classic.SparkSession) SparkSession.active()).sessionState().catalog();
-  }
-
   private static URI defaultPlace(Identifier id) {
-    return metastore().defaultTablePath(CatalogEntry.named(id));
+    return CatalogEntry.metastore().defaultTablePath(CatalogEntry.named(id));
   }
 
   /** The rows of a query, committed with the table. */
@@ -109,20 +103,7 @@ final class NewTable implements StagedTable {
   void create() {
     if (!written) Python.call(request, null);
     if (unnamed) register();
-    else if (!SessionCatalog.isPath(id)) describe();
-  }
-
-  /** Tells the metastore, which lists tables by itself, what the table is now. */
-  private void describe() {
-    try {
-      OpenTable now = ((DeltaTable) CreateLike.catalog().loadTable(id)).table;
-      HashMap changes = new HashMap();
-      changes.put("schema", now.schema);
-      changes.put("comment", Option.apply(now.comment()));
-      metastore().alterTable(CatalogEntry.with(metastore().getTableMetadata(CatalogEntry.named(id)), changes));
-    } catch (AnalysisException e) {
-      // the table is made, and is read by its log: this is for listings, and the name may be gone
-    }
+    else if (!SessionCatalog.isPath(id)) CatalogEntry.describe(id);
   }
 
   private void register() {
@@ -138,7 +119,7 @@ final class NewTable implements StagedTable {
     HashMap said = new HashMap();
     said.put("comment", Option.apply(properties.get("comment")));
     // our log is in the folder already, which Spark would refuse for a managed table
-    metastore().createTable(CatalogEntry.with(entry, said), false, false);
+    CatalogEntry.metastore().createTable(CatalogEntry.with(entry, said), false, false);
   }
 
   public String name() {

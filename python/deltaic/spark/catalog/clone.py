@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deltaic import identifiers
+from deltaic.exceptions import TableAlreadyExistsError
 from deltaic.spark.catalog import names
 from deltaic.spark.session.after_commit import committed_at
 from deltaic.spark.session.places import placed
@@ -33,9 +34,14 @@ def clone(
         else:
             known = names.find(ref.spark, name)
             path = names.default_path(ref.spark, name) if known is None else known.path
-    done = source.shallow_clone(
-        path, replace=replaces, properties=properties, user_metadata=user_metadata(ref.spark, "clone")
-    )
+    try:
+        done = source.shallow_clone(
+            path, replace=replaces, properties=properties, user_metadata=user_metadata(ref.spark, "clone")
+        )
+    except TableAlreadyExistsError as error:
+        if known is not None:
+            error.named("DELTA_TABLE_ALREADY_EXISTS", tableName=known.name)
+        raise
     committed_at(ref.spark, path, done.version)
     if name is not None and known is None:
         known = names.register(ref.spark, name, path)

@@ -155,6 +155,9 @@ def location_errors(name: list[str] | None, path: str, mode: str) -> Iterator[No
             raise
         raise error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=place["tableId"]) from None
     except (InvalidArgumentError, TableAlreadyExistsError) as error:
+        if error.condition == "DELTA_INVALID_PARTITION_COLUMN_TYPE":
+            kind = error.message_parameters["dataType"]
+            raise error.named("INVALID_PARTITION_COLUMN_DATA_TYPE", type=kind) from None
         occupied = error.condition == _OCCUPIED
         if occupied and by_path and mode != "create_or_replace":
             raise error.named("TABLE_OR_VIEW_ALREADY_EXISTS", relationName=place["tableId"]) from None

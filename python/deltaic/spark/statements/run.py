@@ -11,7 +11,6 @@ from deltaic.spark.catalog import names
 from deltaic.spark.catalog.clone import clone
 from deltaic.spark.catalog.constraints import add_constraint
 from deltaic.spark.maintenance import result_frames, result_rows
-from deltaic.spark.maintenance.convert_tasks import ConvertRun
 from deltaic.spark.maintenance.inventory import inventory_files
 from deltaic.spark.maintenance.manifest import generate
 from deltaic.spark.maintenance.optimize import optimized
@@ -23,7 +22,6 @@ from deltaic.spark.session.kind import is_connect
 from deltaic.spark.session.places import placed
 from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import (
-    Settings,
     assumes_if_exists,
     checks_retention,
     checks_zorder_statistics,
@@ -34,9 +32,10 @@ from deltaic.spark.session.settings import (
     vacuum_mode,
 )
 from deltaic.spark.session.table_ref import TableRef
+from deltaic.spark.statements.convert import convert
 from deltaic.spark.statements.queries import query
 from deltaic.statements import model as S  # noqa: N812 (each is named once)
-from deltaic.table import Table, maintain
+from deltaic.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,11 +61,33 @@ def run(spark: Any, statement: S.Statement) -> DataFrame:
     try:
         rows = carry_out(spark, statement)
     except TableNotFoundError as error:
-        if (operation := _OPERATIONS.get(type(statement))) is not None:
-            error.named("DELTA_TABLE_ONLY_OPERATION", operation=operation)
+        _tell_what_it_is(spark, statement, error)
         raise
     frame: DataFrame = local_frames.frame(spark, schema, rows)
     return frame
+
+
+def _tell_what_it_is(spark: Any, statement: S.Statement, error: TableNotFoundError) -> None:
+    """Gives an error the condition of what a name is instead of a table: nothing, a view, or of another format."""
+    operation, name = _OPERATIONS.get(type(statement)), statement.name
+    if operation is None:
+        return
+    if identifiers.path_of(name) is not None:
+        if (condition := _OF_PATHS.get(type(statement))) is not None:
+            error.named(condition, operation=operation)
+        return
+    text = identifiers.sql(name)
+    known = spark.catalog.getTable(text) if spark.catalog.tableExists(text) else None
+    if known is None:
+        error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
+    elif known.tableType in ("VIEW", "TEMPORARY"):
+        error.named("EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE", viewName=text, operation=operation)
+    elif isinstance(statement, S.Reorg):
+        error.named("DELTA_NOT_A_DELTA_TABLE", tableName=text)
+    elif isinstance(statement, S.SyncIdentity):
+        error.named("DELTA_IDENTITY_COLUMNS_ALTER_NON_DELTA_FORMAT")
+    else:
+        error.named("DELTA_ONLY_OPERATION", operation=operation)
 
 
 def ref_of(spark: Any, name: list[str]) -> TableRef:
@@ -155,22 +176,7 @@ def _detail(spark: Any, statement: S.Detail) -> list[dict[str, Any]]:
 
 
 def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
-    name = statement.name
-    if len(name) != 2 or name[0].lower() != "parquet" or not identifiers.is_absolute(name[1]):
-        what = f"a conversion of {'.'.join(name)}, which is not parquet.`/path`,"
-        raise UnsupportedError(f"{what} is not supported", path=".".join(name), what=what)
-    settings = Settings.of(spark, "convert")
-    path = placed(spark, name[1])
-    done = maintain.convert(
-        path,
-        statement.partition_by,
-        statistics=statement.statistics,
-        configuration=settings.defaults,
-        user_metadata=settings.user_metadata,
-        storage_options=settings.store,
-        _run=ConvertRun(spark),
-    )
-    committed_at(spark, path, done.version)
+    convert(spark, statement.name, statement.partition_by, statistics=statement.statistics)
     return []
 
 
@@ -228,6 +234,9 @@ def _tell_view(
         error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
     elif spark.catalog.getTable(text).tableType in ("VIEW", "TEMPORARY"):
         error.named(condition, **parameters)
+    elif condition == "DELTA_ONLY_OPERATION":
+        # as delta-spark has it: RESTORE looks for tables of Delta alone
+        error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
 
 
 def _place_of_clone(spark: Any, name: list[str], location: str) -> str:
@@ -305,11 +314,25 @@ _CARRIED_OUT: dict[type[S.Statement], tuple[StructType, Callable[[Any, Any], lis
     S.DropConstraint: (result_frames.NOTHING, _drop_constraint),
     S.DropFeature: (result_frames.NOTHING, _drop_feature),
 }
-# those whose error for something other than a table names them
+# what errors of those whose name is no table of ours call them
 _OPERATIONS: dict[type[S.Statement], str] = {
-    S.History: "DESCRIBE HISTORY",
     S.Optimize: "OPTIMIZE",
+    S.Reorg: "REORG",
     S.Vacuum: "VACUUM",
+    S.History: "DESCRIBE HISTORY",
+    S.Detail: "DESCRIBE DETAIL",
+    S.Generate: "GENERATE",
+    S.AddConstraint: "ALTER TABLE … ADD CONSTRAINT",
+    S.SyncIdentity: "ALTER TABLE … ALTER COLUMN",
+    S.DropConstraint: "ALTER TABLE … DROP CONSTRAINT",
+    S.DropFeature: "ALTER TABLE … DROP FEATURE",
+}
+# the conditions where the place of a path is no table; DELTA_MISSING_DELTA_TABLE for others
+_OF_PATHS: dict[type[S.Statement], str] = {
+    S.Optimize: "DELTA_TABLE_ONLY_OPERATION",
+    S.Reorg: "DELTA_ONLY_OPERATION",
+    S.Vacuum: "DELTA_TABLE_ONLY_OPERATION",
+    S.History: "DELTA_TABLE_ONLY_OPERATION",
 }
 _BY_NAME = {kind.__name__: kind for kind in _CARRIED_OUT}
 

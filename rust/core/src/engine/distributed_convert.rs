@@ -72,6 +72,11 @@ impl DistributedConvert {
         DistributedConvert { location, storage, options, planned: None, parts, first }
     }
 
+    /// Sets the name by which a catalog knows the files, for the history.
+    pub fn set_catalog_table(&mut self, name: String) {
+        self.options.catalog_table = Some(name);
+    }
+
     /// From now on this follows how far it is, where it is done in this process.
     pub fn follow(&mut self, progress: &Progress) {
         self.location = self.location.followed_by(progress);

@@ -46,6 +46,8 @@ pub struct ConvertOptions {
     pub configuration: BTreeMap<String, String>,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,
+    /// The name by which a catalog knows the files, for the history.
+    pub catalog_table: Option<String>,
 }
 
 impl Default for ConvertOptions {
@@ -55,6 +57,7 @@ impl Default for ConvertOptions {
             statistics: true,
             configuration: BTreeMap::new(),
             user_metadata: None,
+            catalog_table: None,
         }
     }
 }
@@ -179,12 +182,15 @@ impl Conversion {
         let schema = with_partitions(schema, partitions);
         let (protocol, metadata) = table_of(&self.location, &schema, partitions, options)?;
         let names: Vec<String> = partitions.fields.iter().map(|f| f.name.clone()).collect();
-        let operation = Operation::new(OperationName::Convert)
+        let mut operation = Operation::new(OperationName::Convert)
             .with_json("numFiles", adds.len() as u64)
             .with_encoded("partitionedBy", names)
             .with_json("collectStats", options.statistics)
             .with("sourceFormat", "parquet")
             .metric("numConvertedFiles", adds.len() as u64);
+        if let Some(name) = &options.catalog_table {
+            operation = operation.with("catalogTable", name);
+        }
         let mut done = ConvertDone { files: adds.len() as u64, ..Default::default() };
         let mut txn = Transaction::create(&self.location, protocol, metadata, operation);
         txn.set_user_metadata(options.user_metadata.clone());

@@ -38,7 +38,10 @@ pub(super) fn data_files(location: &Location) -> Result<Vec<Found>> {
         }
     }
     if files.is_empty() {
-        return Err(refused("there are no files to convert".into()));
+        let directory = [("directory", location.root().to_string())];
+        return Err(
+            refused("there are no files to convert".into()).named(&condition::EMPTY_DIRECTORY, directory)
+        );
     }
     files.sort_by(|a, b| a.meta.name.cmp(&b.meta.name));
     Ok(files)

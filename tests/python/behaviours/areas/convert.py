@@ -146,6 +146,108 @@ def by_the_method(p: Player) -> None:
     p.attempt(lambda: p.tables.convertToDelta(p.spark, p.text("parquet.`{at}/none`")))
 
 
+# -- tables of the catalog
+
+
+def named(p: Player, more: str = "PARTITIONED BY (p)", rows: str = "(1, 2), (3, NULL)") -> None:
+    p.sql(
+        f"CREATE TABLE {{name}} (id INT COMMENT 'a b', p INT) USING parquet {more}",
+        f"INSERT INTO {{name}} VALUES {rows}",
+    )
+
+
+def state(p: Player) -> None:
+    """Tells rows, columns, partitions, properties, and what the catalog says of the format."""
+    p.rows("SELECT * FROM {name}")
+    p.tell([list(row) for row in p.sql("DESCRIBE TABLE {name}").collect() if not row[0].startswith("#")])
+    detail = p.sql("DESCRIBE DETAIL {name}").first()
+    p.tell([detail.format, detail.partitionColumns, detail.properties, detail.numFiles])
+    p.tell([row[1] for row in p.sql("DESCRIBE TABLE EXTENDED {name}").collect() if row[0] == "Provider"])
+
+
+CLAUSES = {
+    "without partitions": ("", ""),
+    "of partitions": ("PARTITIONED BY (p)", ""),
+    "with the same columns": ("PARTITIONED BY (p)", "PARTITIONED BY (p INT)"),
+    "with a type of its own": ("PARTITIONED BY (p)", "PARTITIONED BY (p STRING)"),
+    "with another column": ("PARTITIONED BY (p)", "PARTITIONED BY (q INT)"),
+    "with properties": ("TBLPROPERTIES ('a' = 'b', 'delta.appendOnly' = 'true')", ""),
+    "external": ("PARTITIONED BY (p) LOCATION '{at}/x'", ""),
+    "without statistics": ("", "NO STATISTICS"),
+}
+
+
+@AREA.family(CLAUSES)
+def by_name(p: Player, case: tuple[str, str]) -> None:
+    made, clause = case
+    named(p, made)
+    p.attempt(f"CONVERT TO DELTA {{name}} {clause}")
+    if "STRING" in clause or "q" in clause:
+        p.rows("SELECT * FROM {name}")
+        return
+    state(p)
+    p.attempt(
+        "CONVERT TO DELTA {name}", "INSERT INTO {name} VALUES (5, 6)", "UPDATE {name} SET id = 9 WHERE id = 1"
+    )
+    state(p)
+    p.tell([row.operation for row in p.sql("DESCRIBE HISTORY {name}").collect()])
+
+
+@AREA.situation()
+def by_name_with_the_method(p: Player) -> None:
+    named(p)
+    table = p.tables.convertToDelta(p.spark, p.name)
+    p.rows(table.toDF())
+    table.delete("id = 1")
+    p.rows("SELECT * FROM {name}")
+    p.attempt(lambda: p.tables.convertToDelta(p.spark, p.name, "p INT"))
+
+
+@AREA.situation()
+def names_that_cannot_be_converted(p: Player) -> None:
+    p.attempt("CONVERT TO DELTA nothing_of_that_name")
+    p.sql("CREATE TABLE {name} (id INT) USING csv")
+    p.attempt("CONVERT TO DELTA {name}")
+    p.sql("DROP TABLE {name}", "CREATE TABLE {name} (id INT) USING parquet")
+    p.attempt("CONVERT TO DELTA {name}")
+    p.sql("DROP TABLE {name}", "CREATE VIEW {name} AS SELECT 1 AS id")
+    p.attempt("CONVERT TO DELTA {name}")
+    p.sql("DROP VIEW {name}", "CREATE TEMPORARY VIEW {name} AS SELECT 1 AS id")
+    p.attempt("CONVERT TO DELTA {name}")
+    p.sql("DROP VIEW {name}")
+    p.attempt("CONVERT TO DELTA `{at}/t`")
+
+
+@AREA.situation(
+    differs="deltaic refuses it: delta-spark leaves out the folder, whose files a vacuum deletes then"
+)
+def a_partition_that_the_catalog_does_not_know(p: Player) -> None:
+    named(p, "PARTITIONED BY (p) LOCATION '{at}/x'")
+    parquet(p, "SELECT 7 AS id", at="x/p=9")
+    p.attempt("CONVERT TO DELTA {name}")
+    p.rows("SELECT * FROM {name}")
+
+
+@AREA.situation()
+def a_partition_that_is_made_known(p: Player) -> None:
+    named(p, "PARTITIONED BY (p) LOCATION '{at}/x'")
+    parquet(p, "SELECT 7 AS id", at="x/p=9")
+    p.sql("MSCK REPAIR TABLE {name}")
+    p.attempt("CONVERT TO DELTA {name}")
+    p.rows("SELECT * FROM {name}")
+
+
+@AREA.situation()
+def what_was_converted_by_its_folder(p: Player) -> None:
+    named(p, "LOCATION '{at}/x' TBLPROPERTIES ('a' = 'b')")
+    p.sql("CONVERT TO DELTA parquet.`{at}/x`")
+    p.attempt("CONVERT TO DELTA {name}")
+    state(p)
+    p.sql("CREATE TABLE {name}_2 (id INT, p INT) USING parquet LOCATION '{at}/x' TBLPROPERTIES ('c' = 'd')")
+    p.attempt("CONVERT TO DELTA {name}_2")
+    p.sql("DROP TABLE {name}_2")
+
+
 @AREA.family(
     {
         "appendOnly": ("appendOnly", "true"),

@@ -66,9 +66,7 @@ def the_history_is_sorted_and_filtered(p: Player) -> None:
 # -- views, files, names
 
 
-@AREA.situation(
-    differs="the condition: statements about tables that are none are DELTA_TABLE_ONLY_OPERATION in deltaic"
-)
+@AREA.situation()
 def descriptions_of_views(p: Player) -> None:
     p.sql("CREATE TABLE {t} (id BIGINT) USING delta", "CREATE VIEW {name} AS SELECT 1 AS a")
     p.attempt("DESCRIBE HISTORY {name}", "DESCRIBE DETAIL {name}")

@@ -105,7 +105,7 @@ def lite_by_an_inventory(p: Player) -> None:
 
 
 @AREA.situation(
-    differs="the condition: a statement about what is no Delta table is DELTA_TABLE_ONLY_OPERATION in deltaic"
+    differs="the condition of a path as delta.`path`: in deltaic that of a path in quotes, DELTA_TABLE_ONLY_OPERATION"
 )
 def vacuum_of_what_is_no_table(p: Player) -> None:
     p.sql(PARTS, "INSERT INTO {t} VALUES (1, 1)")

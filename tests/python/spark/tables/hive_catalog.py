@@ -86,10 +86,31 @@ def writes_of_hive_stay_out(spark: Any, folder: Path) -> None:
     assert rows(spark, "managed") == [(2, "b")]
 
 
+def converted(spark: Any, folder: Path) -> None:
+    """Tables of Spark's Parquet, and of Hive's own."""
+    for name, made in (
+        ("sparks", "USING parquet PARTITIONED BY (p)"),
+        ("hives", "PARTITIONED BY (p) STORED AS PARQUET"),
+    ):
+        spark.sql(f"CREATE TABLE {name} (id BIGINT, p STRING) {made} TBLPROPERTIES ('a' = 'b')")
+        spark.sql(f"INSERT INTO {name} VALUES (1, 'a'), (2, 'b')")
+        spark.sql(f"CONVERT TO DELTA {name}")
+        spark.sql(f"CONVERT TO DELTA default.{name} PARTITIONED BY (p STRING)")
+        spark.sql(f"INSERT INTO {name} VALUES (3, 'c')")
+        spark.sql(f"DELETE FROM {name} WHERE id = 1")
+        assert rows(spark, name) == [(2, "b"), (3, "c")]
+        table = deltaic.Table(folder / "warehouse" / name)
+        assert list(table.metadata.partition_columns) == ["p"]
+        assert table.metadata.configuration["a"] == "b"
+        said = {row[0]: row[1] for row in spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()}
+        assert said["Provider"] == "delta"
+        spark.sql(f"DROP TABLE {name}")
+
+
 def main(folder: Path) -> None:
     spark = session(folder)
     assert spark.conf.get("spark.sql.catalogImplementation") == "hive"
-    for step in (managed, as_select_renamed_and_dropped, external, writes_of_hive_stay_out):
+    for step in (managed, as_select_renamed_and_dropped, external, writes_of_hive_stay_out, converted):
         step(spark, folder)
         print(step.__name__, flush=True)
     spark.stop()

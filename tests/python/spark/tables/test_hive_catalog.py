@@ -11,7 +11,7 @@ import pytest
 
 import deltaic
 
-STEPS = ["managed", "as_select_renamed_and_dropped", "external", "writes_of_hive_stay_out"]
+STEPS = ["managed", "as_select_renamed_and_dropped", "external", "writes_of_hive_stay_out", "converted"]
 
 
 @pytest.mark.spark
