@@ -72,7 +72,7 @@ def _tell_what_it_is(spark: Any, statement: S.Statement, error: TableNotFoundErr
     operation, name = _OPERATIONS.get(type(statement)), statement.name
     if operation is None:
         return
-    if identifiers.path_of(name) is not None:
+    if _is_path(name) or names.ours(spark, name) is not None:
         if (condition := _OF_PATHS.get(type(statement))) is not None:
             error.named(condition, operation=operation)
         return
@@ -90,18 +90,20 @@ def _tell_what_it_is(spark: Any, statement: S.Statement, error: TableNotFoundErr
         error.named("DELTA_ONLY_OPERATION", operation=operation)
 
 
+def _is_path(name: list[str]) -> bool:
+    """Whether it is a path, as delta.`/path` or in quotes."""
+    return identifiers.path_of(name) is not None or (len(name) == 2 and name[0].lower() == "delta")
+
+
 def ref_of(spark: Any, name: list[str]) -> TableRef:
     """The table of a name, or of a path as delta.`/path`.
 
     Raises:
         TableNotFoundError: the catalog has no such table.
     """
-    path = identifiers.path_of(name)
-    if path is None and len(name) == 2 and name[0].lower() == "delta":
-        # a path in quotes may be a relative one
-        path = placed(spark, name[1])
-    if path is not None:
-        return TableRef(spark, path)
+    if _is_path(name):
+        # one in quotes may be relative
+        return TableRef(spark, identifiers.path_of(name) or placed(spark, name[1]))
     known = names.known(spark, name)
     return TableRef(spark, known.path, name=known.name)
 
@@ -327,7 +329,7 @@ _OPERATIONS: dict[type[S.Statement], str] = {
     S.DropConstraint: "ALTER TABLE … DROP CONSTRAINT",
     S.DropFeature: "ALTER TABLE … DROP FEATURE",
 }
-# the conditions where the place of a path is no table; DELTA_MISSING_DELTA_TABLE for others
+# the conditions where there is no table at the path, or at that of a name of ours; DELTA_MISSING_DELTA_TABLE for others
 _OF_PATHS: dict[type[S.Statement], str] = {
     S.Optimize: "DELTA_TABLE_ONLY_OPERATION",
     S.Reorg: "DELTA_ONLY_OPERATION",

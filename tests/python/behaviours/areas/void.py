@@ -637,8 +637,6 @@ DIFFERENT = {
     "not_null": "a column that is not null is held against the rows, and not against their type",
     "rules": "a column that is not null is held against the rows, and not against their type",
     "maintenance": "Z-order by a void column is refused: it has no order",
-    "a_table_as_select": "a void partition column has one condition, for SQL and for DataFrames",
-    "partitions": "a void partition column has one condition, for SQL and for DataFrames",
 }
 AREA = Area("void")
 for _play in SITUATIONS:
