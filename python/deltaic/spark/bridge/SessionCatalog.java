@@ -59,8 +59,7 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     if (name.database().isDefined() && isPath(Identifier.of(new String[] {(String) name.database().get()}, name.table()))) {
       return true;
     }
-    org.apache.spark.sql.catalyst.catalog.SessionCatalog metastore =
-        ((org.apache.spark.sql.classic.SparkSession) SparkSession.active()).sessionState().catalog();
+    org.apache.spark.sql.catalyst.catalog.SessionCatalog metastore = CatalogEntry.metastore();
     try {
       return !metastore.isTempView(name) && ours(metastore.getTableMetadata(name));
     } catch (AnalysisException e) {

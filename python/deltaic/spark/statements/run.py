@@ -69,18 +69,16 @@ def run(spark: Any, statement: S.Statement) -> DataFrame:
 
 def _tell_what_it_is(spark: Any, statement: S.Statement, error: TableNotFoundError) -> None:
     """Gives an error the condition of what a name is instead of a table: nothing, a view, or of another format."""
-    operation, name = _OPERATIONS.get(type(statement)), statement.name
+    operation, text = _OPERATIONS.get(type(statement)), identifiers.sql(statement.name)
     if operation is None:
         return
-    if _is_path(name) or names.ours(spark, name) is not None:
+    instead = _instead(spark, statement.name)
+    if instead is None:
         if (condition := _OF_PATHS.get(type(statement))) is not None:
             error.named(condition, operation=operation)
-        return
-    text = identifiers.sql(name)
-    known = spark.catalog.getTable(text) if spark.catalog.tableExists(text) else None
-    if known is None:
+    elif instead == "nothing":
         error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
-    elif known.tableType in ("VIEW", "TEMPORARY"):
+    elif instead == "view":
         error.named("EXPECT_TABLE_NOT_VIEW.NO_ALTERNATIVE", viewName=text, operation=operation)
     elif isinstance(statement, S.Reorg):
         error.named("DELTA_NOT_A_DELTA_TABLE", tableName=text)
@@ -88,6 +86,16 @@ def _tell_what_it_is(spark: Any, statement: S.Statement, error: TableNotFoundErr
         error.named("DELTA_IDENTITY_COLUMNS_ALTER_NON_DELTA_FORMAT")
     else:
         error.named("DELTA_ONLY_OPERATION", operation=operation)
+
+
+def _instead(spark: Any, name: list[str]) -> str | None:
+    """What a name is instead of a table of ours: `nothing`, a `view` or `other`; None for a path or a table."""
+    if _is_path(name) or names.ours(spark, name) is not None:
+        return None
+    text = identifiers.sql(name)
+    if not spark.catalog.tableExists(text):
+        return "nothing"
+    return "view" if spark.catalog.getTable(text).tableType in ("VIEW", "TEMPORARY") else "other"
 
 
 def _is_path(name: list[str]) -> bool:
@@ -160,7 +168,12 @@ def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
     try:
         table = _table(spark, statement.name)
     except TableNotFoundError as error:
-        _tell_view(spark, statement.name, error, "DELTA_ONLY_OPERATION", operation="RESTORE")
+        # as in delta-spark, where RESTORE looks for views and tables of Delta alone
+        instead = _instead(spark, statement.name)
+        if instead == "view":
+            error.named("DELTA_ONLY_OPERATION", operation="RESTORE")
+        elif instead is not None:
+            error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=identifiers.sql(statement.name))
         raise
     at = None if statement.timestamp is None else moment(spark, table.uri, statement.timestamp)
     done = table.restore(statement.version, timestamp=at, user_metadata=user_metadata(spark, "restore"))
@@ -219,26 +232,12 @@ def _source_of_clone(spark: Any, name: list[str]) -> TableRef:
     try:
         return ref_of(spark, name)
     except TableNotFoundError as error:
-        _tell_view(
-            spark, name, error, "DELTA_CLONE_UNSUPPORTED_SOURCE", name=identifiers.sql(name), format="View"
-        )
+        instead, text = _instead(spark, name), identifiers.sql(name)
+        if instead == "nothing":
+            error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
+        elif instead == "view":
+            error.named("DELTA_CLONE_UNSUPPORTED_SOURCE", name=text, format="View")
         raise
-
-
-def _tell_view(
-    spark: Any, name: list[str], error: TableNotFoundError, condition: str, /, **parameters: str
-) -> None:
-    """The error of a name that is not a table of ours: nothing has it, or, by the condition, a view."""
-    text = identifiers.sql(name)
-    if identifiers.path_of(name) is not None:
-        return
-    if not spark.catalog.tableExists(text):
-        error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
-    elif spark.catalog.getTable(text).tableType in ("VIEW", "TEMPORARY"):
-        error.named(condition, **parameters)
-    elif condition == "DELTA_ONLY_OPERATION":
-        # as delta-spark has it: RESTORE looks for tables of Delta alone
-        error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
 
 
 def _place_of_clone(spark: Any, name: list[str], location: str) -> str:
