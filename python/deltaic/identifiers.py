@@ -10,6 +10,8 @@ _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`\s]+)")
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/")
 FORMATS = ("delta", "deltaic")
 """What a catalog calls tables of ours."""
+IN_QUOTES = "'"
+"""What a path that a statement has in quotes has before it, where a name has its schema; no schema is called so."""
 
 
 def parts(name: str) -> list[str]:
@@ -33,8 +35,8 @@ def parts(name: str) -> list[str]:
 
 
 def path_of(name: list[str]) -> str | None:
-    """The path that a name is: delta.`/path`."""
-    if len(name) == 2 and name[0].lower() in FORMATS and is_absolute(name[1]):
+    """The path that a name is, if it is absolute: delta.`/path`, '/path'. Others, such as delta.t, have a schema."""
+    if len(name) == 2 and name[0].lower() in (*FORMATS, IN_QUOTES) and is_absolute(name[1]):
         return local(name[1])
     return None
 

@@ -81,6 +81,8 @@ class Clone(Statement):
     source: list[str] = field(default_factory=list)
     shallow: bool = True
     replaces: bool = False
+    creates: bool = True
+    """Whether there may be no such table yet: not of REPLACE TABLE alone."""
     if_not_exists: bool = False
     version: int | None = None
     timestamp: str | None = None

@@ -213,8 +213,18 @@ def _create(words: Words) -> Statement | None:
     if words.take("TBLPROPERTIES"):
         properties = table_properties(words)
     location = words.string("a path in quotes") if words.take("LOCATION") else None
-    replaces, if_not_exists = mode.endswith("replace"), mode == "create_if_not_exists"
-    return Clone(name, source, shallow, replaces, if_not_exists, version, timestamp, properties, location)
+    return Clone(
+        name,
+        source,
+        shallow,
+        replaces=mode.endswith("replace"),
+        creates=mode != "replace",
+        if_not_exists=mode == "create_if_not_exists",
+        version=version,
+        timestamp=timestamp,
+        properties=properties,
+        location=location,
+    )
 
 
 def _alter(words: Words) -> Statement | None:

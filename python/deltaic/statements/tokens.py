@@ -10,6 +10,7 @@ from sqlglot import Token, TokenType
 from sqlglot.errors import TokenError
 
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.identifiers import IN_QUOTES
 from deltaic.predicates import Dialect
 
 if TYPE_CHECKING:
@@ -129,13 +130,13 @@ class Words:
         return parts
 
     def place(self) -> list[str]:
-        """A name, or a path in quotes, which is delta.`/path`.
+        """A name, or a path in quotes, which has `identifiers.IN_QUOTES` before it.
 
         Raises:
             InvalidArgumentError: something else is next.
         """
         if self.is_text:
-            return ["delta", self.string()]
+            return [IN_QUOTES, self.string()]
         return self.name("the name of a table, delta.`/path` or '/path'")
 
     def string(self, what: str = "a text in quotes") -> str:

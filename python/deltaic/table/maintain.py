@@ -395,6 +395,7 @@ class Maintenance(Handle):
         properties: Mapping[str, str] | None = None,
         user_metadata: str | None = None,
         progress: bool | Callable[[Progress], object] = False,
+        _source_name: str | None = None,
     ) -> CloneResult:
         """Makes a table at `target` of this version, in one commit that refers to the files here.
 
@@ -414,7 +415,15 @@ class Maintenance(Handle):
         """
         with followed(progress, "clone") as tell:
             done = _core.shallow_clone(
-                self._core, place(target), replace, dict(properties or {}), user_metadata, tell
+                self._core,
+                place(target),
+                {
+                    "properties": dict(properties or {}),
+                    "replace": replace,
+                    "user_metadata": user_metadata,
+                    "source_name": _source_name,
+                },
+                tell,
             )
         return CloneResult(**json.loads(done))
 

@@ -5,13 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use deltaic_core::alter::columns_from_json;
 use deltaic_core::engine::{ConvertTask as Task, DistributedConvert};
-use deltaic_core::maintain::{ConvertDone, ConvertOptions, Partitioning};
+use deltaic_core::maintain::{CloneTarget, ConvertDone, ConvertOptions, Partitioning};
 use deltaic_core::schema::StructType;
 use deltaic_core::store::{Location, StorageOptions};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::errors::to_python;
+use crate::maintain::CloneRequest;
 use crate::runtime;
 
 /// A conversion. Nothing is read by making one.
@@ -49,7 +50,7 @@ impl Convert {
                 statistics,
                 configuration,
                 user_metadata,
-                catalog_table: None,
+                ..ConvertOptions::default()
             };
             let storage = StorageOptions::from(storage_options);
             let inner = DistributedConvert::new(Location::open(uri, &storage)?, storage, options);
@@ -60,6 +61,21 @@ impl Convert {
     /// The name by which a catalog knows the files, for the history.
     fn set_catalog_table(&self, name: String) {
         self.lock().set_catalog_table(name);
+    }
+
+    /// The table is made at another place, and refers to the files.
+    fn clone_to(
+        &self,
+        py: Python<'_>,
+        uri: &str,
+        storage_options: BTreeMap<String, String>,
+        options: CloneRequest,
+    ) -> PyResult<()> {
+        let options = options.into();
+        let opened = Location::open(uri, &StorageOptions::from(storage_options));
+        let location = opened.map_err(|error| to_python(py, &error))?;
+        self.lock().clone_to(CloneTarget { location, options });
+        Ok(())
     }
 
     /// Lists the files: how many there are; 0 where there is a table.

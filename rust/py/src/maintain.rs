@@ -77,28 +77,39 @@ pub(crate) fn generate_manifest(
     })
 }
 
+/// `_CloneOptions` of the stub.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct CloneRequest {
+    properties: BTreeMap<String, String>,
+    replace: bool,
+    user_metadata: Option<String>,
+    source_name: Option<String>,
+}
+
+impl From<CloneRequest> for CloneOptions {
+    fn from(request: CloneRequest) -> Self {
+        let CloneRequest { properties, replace, user_metadata, source_name } = request;
+        CloneOptions { properties, replace, user_metadata, source_name }
+    }
+}
+
 /// Makes a table at `target` that refers to the files of a version; what it did as JSON. `tell` is called with how far it
 /// is.
 #[pyfunction]
-#[pyo3(signature = (table, target, replace, properties, user_metadata, tell=None))]
+#[pyo3(signature = (table, target, options, tell=None))]
 pub(crate) fn shallow_clone(
     py: Python<'_>,
     table: &Table,
     target: &str,
-    replace: bool,
-    properties: BTreeMap<String, String>,
-    user_metadata: Option<String>,
+    options: CloneRequest,
     tell: Option<Py<PyAny>>,
 ) -> PyResult<String> {
+    let options = options.into();
     runtime::followed(py, tell.as_ref(), |cancel, progress| {
         let target = Location::open(target, table.options())?.stopped_by(cancel).followed_by(progress);
         let at = At::Version(table.snapshot().version());
-        let done = maintain::shallow_clone(
-            table.location(),
-            at,
-            &target,
-            &CloneOptions { properties, replace, user_metadata },
-        )?;
+        let done = maintain::shallow_clone(table.location(), at, &target, &options)?;
         Ok(json!({
             "uri": uri_of(target.root()), "version": done.version, "source_version": done.source_version,
             "files": done.files, "bytes": done.bytes, "warnings": done.warnings

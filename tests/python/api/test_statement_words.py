@@ -16,7 +16,7 @@ READ = {
     "OPTIMIZE t WHERE p = ';' ;": S.Optimize(["t"], "p = ';'"),
     "optimize delta.`/a b/c` FULL;": S.Optimize(["delta", "/a b/c"], full=True),
     "-- first\n/* then */ vacuum '/p' LITE RETAIN 0.5 HOURS DRY RUN": S.Vacuum(
-        ["delta", "/p"], 0.5, dry_run=True, lite=True
+        ["'", "/p"], 0.5, dry_run=True, lite=True
     ),
     "VACUUM t RETAIN 1 HOURS USING INVENTORY s.`i n`": S.Vacuum(["t"], 1, inventory="TABLE `s`.`i n`"),
     "vacuum t using inventory (SELECT f(')') FROM i) full dry run": S.Vacuum(
@@ -33,6 +33,7 @@ READ = {
     "CREATE OR REPLACE TABLE a SHALLOW CLONE b VERSION AS OF 2 TBLPROPERTIES ('k' = 'v')": S.Clone(
         ["a"], ["b"], replaces=True, version=2, properties={"k": "v"}
     ),
+    "REPLACE TABLE a SHALLOW CLONE '/b'": S.Clone(["a"], ["'", "/b"], replaces=True, creates=False),
     "CREATE TABLE IF NOT EXISTS a CLONE b LOCATION '/p'": S.Clone(
         ["a"], ["b"], shallow=False, if_not_exists=True, location="/p"
     ),

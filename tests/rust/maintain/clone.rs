@@ -1,6 +1,8 @@
 //! Shallow clones: the rows of the source, and nothing of the source ever changed.
 
-use deltaic_core::maintain::{CloneOptions, VacuumMode, VacuumOptions, shallow_clone, vacuum};
+use deltaic_core::maintain::{
+    Alteration, CloneOptions, VacuumMode, VacuumOptions, alter_table, shallow_clone, vacuum,
+};
 use deltaic_testkit::{Fault, Op, Rule};
 
 use super::*;
@@ -103,6 +105,19 @@ fn only_a_table_without_files_is_replaced() {
     assert_eq!(rows(&target), owned(&[("a b", 2), ("c", 3)]));
     assert_eq!(open(&target).metadata().id, id);
     assert_eq!(rows_at(&target, At::Version(0)), owned(&[("z", 9)]));
+}
+
+#[test]
+fn a_clone_without_files_may_become_one_of_an_older_version() {
+    let (store, location) = place();
+    let mapped = with_properties(&[("delta.columnMapping.mode", "name")]);
+    write(&location, &[], &WriteOptions { partition_by: Vec::new(), ..mapped }).unwrap();
+    alter_table(&location, &Alteration::DropColumns(vec![vec!["id".into()]]), None).unwrap();
+    let target = beside(&store, "/clone");
+    clone(&location, &target, &CloneOptions::default()).unwrap();
+    let replace = CloneOptions { replace: true, ..Default::default() };
+    shallow_clone(&location, At::Version(0), &target, &replace).unwrap();
+    assert_eq!(open(&target).schema(), Snapshot::open(location, At::Version(0)).unwrap().schema());
 }
 
 #[test]

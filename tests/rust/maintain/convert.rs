@@ -2,7 +2,9 @@
 
 use arrow::array::{Int32Array, UInt32Array};
 use deltaic_core::alter::columns_from_json;
-use deltaic_core::maintain::{ConvertDone, ConvertOptions, Partitioning, VacuumOptions, convert, vacuum};
+use deltaic_core::maintain::{
+    CloneOptions, CloneTarget, ConvertDone, ConvertOptions, Partitioning, VacuumOptions, convert, vacuum,
+};
 use deltaic_core::schema::StructType;
 use deltaic_testkit::{Fault, Op, Rule};
 use parquet::arrow::ArrowWriter;
@@ -219,4 +221,77 @@ fn another_table_that_is_made_first_wins() {
     let error = convert(&location, &inferred()).unwrap_err();
     assert_eq!(error.kind(), "TableAlreadyExists");
     assert_eq!(adds(&location).len(), 1);
+}
+
+fn cloned(folder: &Location, target: &Location, options: CloneOptions) -> Result<ConvertDone> {
+    let target = CloneTarget { location: target.clone(), options };
+    convert(folder, &ConvertOptions { clone_to: Some(target), ..inferred() })
+}
+
+#[test]
+fn a_clone_of_files_refers_to_them_and_never_deletes_one() {
+    let (store, location) = folder();
+    let (before, target) = (objects(&location), beside(&store, "/clone"));
+    let properties = [("mine".to_owned(), "1".to_owned())].into();
+    let done = cloned(&location, &target, CloneOptions { properties, ..Default::default() }).unwrap();
+    assert_eq!((done.version, done.existed, done.files, done.rows), (0, false, 2, 3));
+    assert!(no_table(&location), "the folder stays what it is");
+    let snapshot = open(&target);
+    assert_eq!(snapshot.partition_columns(), ["p"]);
+    assert_eq!(objects(&target), Vec::<String>::new());
+    assert_eq!(snapshot.metadata().configuration["mine"], "1");
+    let stats = r#"{"numRecords":2,"minValues":{"id":1},"maxValues":{"id":2},"nullCount":{"id":0}}"#;
+    assert!(adds(&target).iter().all(|add| add.path.to_string().starts_with("memory:///t/")));
+    assert!(adds(&target).iter().any(|add| add.stats.as_deref() == Some(stats)));
+    let info = info(&target, 0);
+    let parameters = info.operation_parameters.unwrap();
+    assert_eq!(info.operation.as_deref(), Some("CLONE"));
+    assert_eq!(
+        (&parameters["source"], &parameters["sourceVersion"]),
+        (&"parquet.`memory:///t`".into(), &(-1).into())
+    );
+    write(&target, &[("d", 4)], &WriteOptions { mode: WriteMode::Overwrite, ..Default::default() }).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let retention = Some(std::time::Duration::ZERO);
+    let now = VacuumOptions { retention, allow_short_retention: true, ..Default::default() };
+    assert_eq!(vacuum(&target, &now).unwrap().files, Vec::<String>::new());
+    assert_eq!(objects(&location), before);
+}
+
+#[test]
+fn a_clone_of_files_takes_the_place_of_a_table_without_files_alone() {
+    let (store, location) = folder();
+    let target = beside(&store, "/clone");
+    let replace = CloneOptions { replace: true, ..Default::default() };
+    write(&target, &[("z", 9)], &partitioned()).unwrap();
+    assert_eq!(cloned(&location, &target, CloneOptions::default()).unwrap_err().kind(), "TableAlreadyExists");
+    assert_eq!(cloned(&location, &target, replace.clone()).unwrap_err().kind(), "InvalidArgument");
+    write(&target, &[], &WriteOptions { mode: WriteMode::Overwrite, ..Default::default() }).unwrap();
+    assert_eq!(cloned(&location, &target, replace.clone()).unwrap().version, 2);
+    // of a table: its log says which files it has
+    assert_eq!(cloned(&target, &beside(&store, "/other"), replace).unwrap_err().kind(), "InvalidArgument");
+}
+
+#[test]
+fn a_fault_at_any_step_leaves_no_clone_of_files_or_the_whole() {
+    let calls = {
+        let (store, location) = folder();
+        store.forget();
+        cloned(&location, &beside(&store, "/clone"), CloneOptions::default()).unwrap();
+        store.calls().len() as u64
+    };
+    assert!(calls > 5);
+    for fault in [Fault::Refused, Fault::LostAnswer, Fault::Crash] {
+        for nth in 1..=calls {
+            let (store, location) = folder();
+            let (before, target) = (objects(&location), beside(&store, "/clone"));
+            store.rule(Rule::new(fault.clone()).nth(nth));
+            let done = cloned(&location, &target, CloneOptions::default());
+            store.heal();
+            assert_eq!(objects(&location), before, "no data file is touched");
+            if done.is_ok() || !no_table(&target) {
+                assert_eq!(adds(&target).len(), 2, "{fault:?} at {nth}");
+            }
+        }
+    }
 }

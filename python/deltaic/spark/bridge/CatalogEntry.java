@@ -4,6 +4,7 @@ import java.lang.reflect.Constructor;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.Map;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.TableIdentifier;
@@ -11,16 +12,18 @@ import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
 import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat$;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable$;
+import org.apache.spark.sql.catalyst.catalog.CatalogTableType$;
 import org.apache.spark.sql.catalyst.catalog.SessionCatalog;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.Platform;
 import scala.Option;
 import scala.Product;
 
 /**
  * A table as Spark's catalog describes it: what streams and relations that name a table ask for, and what the metastore keeps.
  */
-final class CatalogEntry {
+public final class CatalogEntry {
   private CatalogEntry() {}
 
   static SessionCatalog metastore() {
@@ -44,6 +47,29 @@ final class CatalogEntry {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  /** Names a new table of ours, which the metastore does not know yet. */
+  static void register(TableIdentifier name, boolean managed, Path path, Map storage, Object comment) {
+    Object type = managed ? CatalogTableType$.MODULE$.MANAGED() : CatalogTableType$.MODULE$.EXTERNAL();
+    HashMap said = new HashMap();
+    said.put("comment", Option.apply(comment));
+    CatalogTable entry = with(of(name, type, path.toUri(), storage, new StructType()), said);
+    try {
+      // our log is in the folder already, which Spark would refuse for a managed table
+      metastore().createTable(entry, false, false);
+    } catch (Exception e) {
+      // errors of Spark's own are checked here and not in Scala
+      Platform.throwException(e);
+    }
+  }
+
+  /** Names a new table of ours at the place that the metastore has for it: DROP TABLE removes the files, too. */
+  public static void manage(String schema, String table, String path) {
+    String database = schema == null ? metastore().getCurrentDatabase() : schema;
+    Identifier id = Identifier.of(new String[] {database}, table);
+    register(named(id), true, new Path(path), new HashMap(), null);
+    describe(id);
   }
 
   /** Tells the metastore, which lists tables by itself, what a table of ours is now. */

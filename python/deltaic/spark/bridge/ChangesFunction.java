@@ -119,7 +119,10 @@ final class ChangesFunction extends AbstractFunction1 {
         ((org.apache.spark.sql.classic.SparkSession) session).sessionState();
     try {
       TableIdentifier id = state.sqlParser().parseTableIdentifier(table);
-      if (id.database().isDefined() && id.database().get().equals(Python.format())) return id.table();
+      if (id.database().isDefined() && id.database().get().equals(Python.format())
+          && new org.apache.hadoop.fs.Path(id.table()).isAbsolute()) {
+        return id.table();
+      }
       return state.catalog().getTableMetadata(id).location().toString();
     } catch (Exception e) {
       // errors of Spark's own are checked here and not in Scala

@@ -6,8 +6,6 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
-import org.apache.spark.sql.catalyst.catalog.CatalogTable;
-import org.apache.spark.sql.catalyst.catalog.CatalogTableType$;
 import org.apache.spark.sql.connector.catalog.CatalogV2Util;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.Identifier;
@@ -15,7 +13,6 @@ import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.StructType;
-import scala.Option;
 
 /**
  * A table that a statement makes or replaces. The log is written first, in one commit with the rows of the query where
@@ -60,6 +57,7 @@ final class NewTable implements StagedTable {
     request.put("partitioning", TableChanges.partitioning(partitions));
     request.put("properties", this.properties);
     request.put("managed", Boolean.valueOf(managed));
+    request.put("owned", Boolean.valueOf(managed));
     request.put("byPath", Boolean.valueOf(SessionCatalog.isPath(id)));
     // the metastore knows a table of this name, so that there is one in its folder
     request.put("named", Boolean.valueOf(!unnamed && !SessionCatalog.isPath(id)));
@@ -74,6 +72,12 @@ final class NewTable implements StagedTable {
 
   private static URI defaultPlace(Identifier id) {
     return CatalogEntry.metastore().defaultTablePath(CatalogEntry.named(id));
+  }
+
+  /** Whether the files of the table that it replaces go with the name. */
+  NewTable owned(boolean owned) {
+    request.put("owned", Boolean.valueOf(owned));
+    return this;
   }
 
   /** The rows of a query, committed with the table. */
@@ -114,12 +118,7 @@ final class NewTable implements StagedTable {
       if (key.startsWith("option.")) storage.put(key.substring("option.".length()), properties.get(key));
     }
     boolean managed = Boolean.TRUE.equals(request.get("managed"));
-    Object type = managed ? CatalogTableType$.MODULE$.MANAGED() : CatalogTableType$.MODULE$.EXTERNAL();
-    CatalogTable entry = CatalogEntry.of(CatalogEntry.named(id), type, path.toUri(), storage, new StructType());
-    HashMap said = new HashMap();
-    said.put("comment", Option.apply(properties.get("comment")));
-    // our log is in the folder already, which Spark would refuse for a managed table
-    CatalogEntry.metastore().createTable(CatalogEntry.with(entry, said), false, false);
+    CatalogEntry.register(CatalogEntry.named(id), managed, path, storage, properties.get("comment"));
   }
 
   public String name() {

@@ -158,7 +158,8 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
             "DELTA_TABLE_LOCATION_MISMATCH", new String[] {"tableName", label(id), "existingTableLocation", there,
             "tableLocation", String.valueOf(wanted)});
       }
-      return new NewTable(label(id), id, there, false, mode, columns, partitions, properties);
+      boolean owned = ((V1Table) now).v1Table().tableType().equals(CatalogTableType$.MODULE$.MANAGED());
+      return new NewTable(label(id), id, there, false, mode, columns, partitions, properties).owned(owned);
     } catch (NoSuchTableException e) {
       return new NewTable(label(id), id, null, true, mode, columns, partitions, properties);
     }

@@ -236,7 +236,7 @@ def _definition(asked: dict[str, Any]) -> Definition:
         cluster_by=cluster_by,
         properties=_properties(properties),
         description=properties.get("comment"),
-        managed=asked["managed"],
+        managed=asked["owned"],
     )
 
 

@@ -20,6 +20,8 @@ from deltaic.exceptions import (
 )
 from deltaic.identifiers import FORMATS, path_of, quoted, sql
 from deltaic.spark.session.enabling import format_name
+from deltaic.spark.session.jvm import java_method
+from deltaic.spark.session.kind import is_connect
 from deltaic.spark.session.places import placed
 from deltaic.table import Table
 
@@ -39,6 +41,8 @@ class Named:
     """Qualified name, as `DESCRIBE DETAIL` shows it."""
     path: str
     """Where the table is."""
+    managed: bool = False
+    """Whether the files go with the name."""
 
 
 def find(spark: Any, name: list[str]) -> Named | None:
@@ -69,7 +73,7 @@ def find(spark: Any, name: list[str]) -> Named | None:
     qualified = [facts.get("Catalog"), facts.get("Database"), facts.get("Table")]
     # PySpark 4.0 shows the whole name in one row
     whole = facts.get("Name") or ".".join(part for part in qualified if part)
-    return Named(whole, placed(spark, location))
+    return Named(whole, placed(spark, location), facts.get("Type") == "MANAGED")
 
 
 def ours(spark: Any, name: list[str]) -> Named | None:
@@ -126,15 +130,24 @@ def default_path(spark: Any, name: list[str]) -> str:
     return f"{placed(spark, location).rstrip('/')}/{name[-1].lower()}"
 
 
-def register(spark: Any, name: list[str], path: str) -> Named:
-    """Registers the name of an existing table in the catalog.
+def can_own(spark: Any, name: list[str]) -> bool:
+    """Whether the catalog can own the files of a table: that of the session, but from a client of Connect alone."""
+    return not is_connect(spark) and (len(name) < 3 or name[0].lower() == "spark_catalog")
+
+
+def register(spark: Any, name: list[str], path: str, *, managed: bool = False) -> Named:
+    """Registers the name of an existing table in the catalog; with its files where it is `managed`, as `can_own` says.
 
     Raises:
         UnsupportedError: the catalog refuses it. The table exists by its path.
     """
     escaped = path.replace("\\", "\\\\").replace("'", "\\'")
     try:
-        spark.sql(f"CREATE TABLE {sql(name)} USING {format_name(spark)} LOCATION '{escaped}'").collect()
+        if managed:
+            of = (name[-2] if len(name) > 1 else None, name[-1])
+            java_method(spark, "CatalogEntry", "manage")(*of, path)
+        else:
+            spark.sql(f"CREATE TABLE {sql(name)} USING {format_name(spark)} LOCATION '{escaped}'").collect()
     except AnalysisException as error:
         what = f"the name {sql(name)} for the table in this catalog"
         reason = str(error).partition("\n")[0]

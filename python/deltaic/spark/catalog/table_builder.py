@@ -152,14 +152,16 @@ class DeltaTableBuilder(Generic[Made]):
     def execute(self) -> Made:
         """Makes or replaces the table, in one commit or not at all, and returns it.
 
-        A name without a location gets a folder where the catalog puts tables. A name for a location with a table,
-        by `create` and `createIfNotExists`, is registered in the catalog if the given columns and partitioning are
-        the table's. `DROP TABLE` takes the name away; the files stay.
+        A name without a location gets a folder where the catalog puts tables, which the catalog owns: `DROP TABLE`
+        removes the files, too, unless this is a client of Spark Connect alone. A name for a location with a table, by
+        `create` and `createIfNotExists`, is registered in the catalog if the given columns and partitioning are the
+        table's, and owns nothing.
 
         Raises:
             InvalidArgumentError: neither name nor location is given, or both, and they contradict each other; or the
                 place is not empty, and no Delta table.
-            TableAlreadyExistsError: there is a table, and this is `create`.
+            TableAlreadyExistsError: there is a table, and this is `create`; or, without a location, one that the
+                catalog does not know in the folder of the name.
             TableNotFoundError: there is none, and this is `replace`, or the place has other files and no columns are
                 given; or the name is that of a view or of a table of another format.
             SchemaMismatchError: the location has a table of other columns.
@@ -197,7 +199,7 @@ class DeltaTableBuilder(Generic[Made]):
                 message = f"the table {found.name} already exists: `{found.path}`, version {version}"
                 error = TableAlreadyExistsError(message, path=found.path, version=version)
                 raise error.named("TABLE_OR_VIEW_ALREADY_EXISTS", relationName=identifiers.sql(name))
-            self._define(found.path, self._mode, managed=False)
+            self._define(found.path, self._mode, managed=found.managed)
             return TableRef(self._spark, found.path, name=found.name)
         if self._mode == "replace":
             text = ".".join(name)
@@ -205,11 +207,22 @@ class DeltaTableBuilder(Generic[Made]):
             missing = TableNotFoundError(message, path=text)
             raise missing.named("TABLE_OR_VIEW_NOT_FOUND", relationName=identifiers.sql(name))
         path = self._location or names.default_path(self._spark, name)
+        managed = self._location is None and names.can_own(self._spark, name)
+        if self._location is None and names.is_table(path, storage(self._spark, {})):
+            raise self._occupied(name, path)
         there = self._there(path) if self._mode != "create_or_replace" and self._rows is None else None
         if there is None:
-            self._define(path, self._mode, managed=self._location is None)
-        named = names.register(self._spark, name, self._table(path).uri)
+            self._define(path, self._mode, managed=managed)
+        named = names.register(self._spark, name, self._table(path).uri, managed=managed)
         return TableRef(self._spark, path, name=named.name)
+
+    def _occupied(self, name: list[str], path: str) -> TableAlreadyExistsError:
+        """Of a table at the place that the catalog has for a name that it does not know: it is that of another one."""
+        version = self._table(path).version
+        message = f"a table already exists: `{path}`, version {version}; give location(…) to name it"
+        error = TableAlreadyExistsError(message, path=path, version=version)
+        place = {"tableId": identifiers.sql(name), "tableLocation": path}
+        return error.named("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", **place)
 
     def _table(self, path: str) -> Table:
         return Table(path, storage_options=storage(self._spark, {}))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltaic import identifiers
 from deltaic.exceptions import InvalidArgumentError, TableNotFoundError, UnsupportedError
 from deltaic.schema import columns_json
-from deltaic.spark.catalog import names
+from deltaic.spark.catalog import names, parquet
 from deltaic.spark.maintenance.convert_tasks import ConvertRun
 from deltaic.spark.session.after_commit import committed_at
-from deltaic.spark.session.jvm import java_method
 from deltaic.spark.session.kind import is_connect
 from deltaic.spark.session.places import placed
 from deltaic.spark.session.settings import Settings
@@ -22,24 +20,9 @@ from deltaic.table import Table, maintain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from deltaic.spark.catalog.parquet import Entry
+
     Partitions = str | Mapping[str, Any] | None
-
-# what Hive keeps among the properties of a table, and is none
-_HIVES = "transient_lastDdlTime"
-# folders that an error names
-_SHOWN = 3
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """What the catalog says of a table that is to be converted."""
-
-    name: str
-    format: str
-    path: str = ""
-    partitions: str = ""
-    """Partition columns, as JSON."""
-    properties: dict[str, str] | None = None
 
 
 def convert(spark: Any, name: list[str], partition_by: Partitions, *, statistics: bool = True) -> TableRef:
@@ -81,20 +64,18 @@ def _convert_named(spark: Any, name: list[str], partition_by: Partitions, *, sta
     if is_connect(spark) or (len(name) > 2 and name[0].lower() != "spark_catalog"):
         what = f"a conversion of {text}, which is not parquet.`/path`,"
         raise UnsupportedError(f"{what} is not supported here", path=text, what=what)
-    of = (name[-2] if len(name) > 1 else None, name[-1])
-    entry = _entry(spark, of, text)
+    entry = _entry(spark, name, text)
     if entry.format in identifiers.FORMATS:
         return TableRef(spark, entry.path, name=names.known(spark, name).name)
     if entry.format != "parquet":
         raise _not_parquet(text, entry.format)
     _check_partitions(entry, partition_by)
-    _check_folders(spark, of, text)
-    given = {key: value for key, value in (entry.properties or {}).items() if key != _HIVES}
-    fields = json.loads(entry.partitions)["fields"]
-    by = {field["name"]: field["type"] for field in fields}
-    if _commit(spark, entry.path, by, statistics=statistics, properties=given, catalog_table=entry.name):
+    parquet.check_folders(spark, name, text)
+    given = entry.own_properties
+    by, name_there = entry.partition_by, entry.name
+    if _commit(spark, entry.path, by, statistics=statistics, properties=given, catalog_table=name_there):
         _keep_properties(spark, entry, given)
-    java_method(spark, "ParquetEntry", "converted")(*of)
+    parquet.converted(spark, name)
     return TableRef(spark, entry.path, name=names.known(spark, name).name)
 
 
@@ -123,7 +104,7 @@ def _commit(
     return done.existed
 
 
-def _keep_properties(spark: Any, entry: _Entry, given: dict[str, str]) -> None:
+def _keep_properties(spark: Any, entry: Entry, given: dict[str, str]) -> None:
     """Gives a Delta table that the catalog took for one of Parquet the properties that the catalog has for it.
 
     Raises:
@@ -144,20 +125,19 @@ def _keep_properties(spark: Any, entry: _Entry, given: dict[str, str]) -> None:
         committed_at(spark, entry.path, version)
 
 
-def _entry(spark: Any, of: tuple[str | None, str], text: str) -> _Entry:
-    said = java_method(spark, "ParquetEntry", "of")(*of)
-    if said is None:
+def _entry(spark: Any, name: list[str], text: str) -> Entry:
+    found = parquet.entry(spark, name)
+    if found is None:
         error = TableNotFoundError(f"the catalog has no table {text}", path=text)
         raise error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
-    entry = _Entry(**json.loads(said))
-    if entry.format == "view":
+    if found.format == "view":
         what = "Converting a view to a Delta table"
         refused = InvalidArgumentError.of("name", f"{text} is a view: name the table")
         raise refused.named("DELTA_OPERATION_NOT_ALLOWED_DETAIL", operation=what, tableName=text)
-    return entry
+    return found
 
 
-def _check_partitions(entry: _Entry, partition_by: Partitions) -> None:
+def _check_partitions(entry: Entry, partition_by: Partitions) -> None:
     if not partition_by:
         return
     given = json.loads(columns_json(partition_by))["fields"]
@@ -171,17 +151,6 @@ def _check_partitions(entry: _Entry, partition_by: Partitions) -> None:
 
 def _shown(fields: list[dict[str, Any]]) -> str:
     return ", ".join(f"{field['name']} {field['type']}" for field in fields)
-
-
-def _check_folders(spark: Any, of: tuple[str | None, str], text: str) -> None:
-    """The rows of the table are those of the partitions that the catalog knows; a conversion takes all folders."""
-    found = sorted(java_method(spark, "ParquetEntry", "strangers")(*of))
-    if found:
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        where = f"{', '.join(found[:_SHOWN])}{more}"
-        reason = f"partitions are in the catalog or in the folder of the table alone, or elsewhere: {where}; "
-        reason += f"remove them, or run MSCK REPAIR TABLE {text}"
-        raise InvalidArgumentError.of("name", reason)
 
 
 def _not_parquet(text: str, kind: str) -> InvalidArgumentError:

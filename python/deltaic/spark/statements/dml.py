@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from deltaic.spark.dml.delete import delete
 from deltaic.spark.dml.merge import merge
 from deltaic.spark.dml.update import update
+from deltaic.spark.statements.named import ref_of
 from deltaic.spark.statements.queries import query, views
-from deltaic.spark.statements.run import ref_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

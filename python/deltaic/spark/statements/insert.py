@@ -13,8 +13,8 @@ from deltaic.spark.session import local_frames
 from deltaic.spark.session.kind import functions
 from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import Settings, storage
+from deltaic.spark.statements.named import ref_of
 from deltaic.spark.statements.queries import query
-from deltaic.spark.statements.run import ref_of
 from deltaic.statements.insert import Insert, begin, finish
 from deltaic.table import Table
 

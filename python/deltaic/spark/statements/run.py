@@ -6,20 +6,16 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from deltaic import identifiers
-from deltaic.exceptions import InvalidArgumentError, TableNotFoundError, UnsupportedError
-from deltaic.spark.catalog import names
-from deltaic.spark.catalog.clone import clone
+from deltaic.exceptions import TableNotFoundError
 from deltaic.spark.catalog.constraints import add_constraint
 from deltaic.spark.maintenance import result_frames, result_rows
 from deltaic.spark.maintenance.inventory import inventory_files
 from deltaic.spark.maintenance.manifest import generate
 from deltaic.spark.maintenance.optimize import optimized
 from deltaic.spark.maintenance.vacuum_tasks import VacuumRun
-from deltaic.spark.read.partition_folders import table_of
 from deltaic.spark.session import local_frames
 from deltaic.spark.session.after_commit import altered, committed_at
 from deltaic.spark.session.kind import is_connect
-from deltaic.spark.session.places import placed
 from deltaic.spark.session.pyspark_errors import raises_pyspark_errors
 from deltaic.spark.session.settings import (
     assumes_if_exists,
@@ -31,8 +27,9 @@ from deltaic.spark.session.settings import (
     user_metadata,
     vacuum_mode,
 )
-from deltaic.spark.session.table_ref import TableRef
+from deltaic.spark.statements.clone import clone
 from deltaic.spark.statements.convert import convert
+from deltaic.spark.statements.named import instead_of_table, is_quoted, ref_of, whole
 from deltaic.spark.statements.queries import query
 from deltaic.statements import model as S  # noqa: N812 (each is named once)
 from deltaic.table import Table
@@ -72,9 +69,11 @@ def _tell_what_it_is(spark: Any, statement: S.Statement, error: TableNotFoundErr
     operation, text = _OPERATIONS.get(type(statement)), identifiers.sql(statement.name)
     if operation is None:
         return
-    instead = _instead(spark, statement.name)
+    instead = instead_of_table(spark, statement.name)
     if instead is None:
-        if (condition := _OF_PATHS.get(type(statement))) is not None:
+        by_path = identifiers.path_of(statement.name) is not None and not is_quoted(statement.name)
+        condition = _OF_PATHS.get(type(statement))
+        if condition is not None and not (by_path and isinstance(statement, S.Optimize | S.Vacuum)):
             error.named(condition, operation=operation)
     elif instead == "nothing":
         error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
@@ -88,52 +87,18 @@ def _tell_what_it_is(spark: Any, statement: S.Statement, error: TableNotFoundErr
         error.named("DELTA_ONLY_OPERATION", operation=operation)
 
 
-def _instead(spark: Any, name: list[str]) -> str | None:
-    """What a name is instead of a table of ours: `nothing`, a `view` or `other`; None for a path or a table."""
-    if _is_path(name) or names.ours(spark, name) is not None:
-        return None
-    text = identifiers.sql(name)
-    if not spark.catalog.tableExists(text):
-        return "nothing"
-    return "view" if spark.catalog.getTable(text).tableType in ("VIEW", "TEMPORARY") else "other"
-
-
-def _is_path(name: list[str]) -> bool:
-    """Whether it is a path, as delta.`/path` or in quotes."""
-    return identifiers.path_of(name) is not None or (len(name) == 2 and name[0].lower() == "delta")
-
-
-def ref_of(spark: Any, name: list[str]) -> TableRef:
-    """The table of a name, or of a path as delta.`/path`.
-
-    Raises:
-        TableNotFoundError: the catalog has no such table.
-    """
-    if _is_path(name):
-        # one in quotes may be relative
-        return TableRef(spark, identifiers.path_of(name) or placed(spark, name[1]))
-    known = names.known(spark, name)
-    return TableRef(spark, known.path, name=known.name)
-
-
-def _whole(spark: Any, name: list[str]) -> TableRef:
-    """The table of a name or a path, by the folder of one of its partitions, too."""
-    ref = ref_of(spark, name)
-    return dataclasses.replace(ref, path=table_of(ref.path, storage(spark, {}))) if ref.name is None else ref
-
-
 def _table(spark: Any, name: list[str]) -> Table:
-    return Table(_whole(spark, name).path, storage_options=storage(spark, {}))
+    return Table(whole(spark, name).path, storage_options=storage(spark, {}))
 
 
 def _optimize(spark: Any, statement: S.Optimize) -> list[dict[str, Any]]:
     check = checks_zorder_statistics(spark)
     how = {"zorder_by": statement.zorder_by, "check_statistics": check, "full": statement.full}
-    return [optimized(_whole(spark, statement.name), _conditions(statement), **how)]
+    return [optimized(whole(spark, statement.name), _conditions(statement), **how)]
 
 
 def _reorg(spark: Any, statement: S.Reorg) -> list[dict[str, Any]]:
-    return [optimized(_whole(spark, statement.name), _conditions(statement), purge=True)]
+    return [optimized(whole(spark, statement.name), _conditions(statement), purge=True)]
 
 
 def _conditions(statement: S.Optimize | S.Reorg) -> list[str]:
@@ -169,7 +134,7 @@ def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
         table = _table(spark, statement.name)
     except TableNotFoundError as error:
         # as in delta-spark, where RESTORE looks for views and tables of Delta alone
-        instead = _instead(spark, statement.name)
+        instead = instead_of_table(spark, statement.name)
         if instead == "view":
             error.named("DELTA_ONLY_OPERATION", operation="RESTORE")
         elif instead is not None:
@@ -186,7 +151,7 @@ def _history(spark: Any, statement: S.History) -> list[dict[str, Any]]:
 
 
 def _detail(spark: Any, statement: S.Detail) -> list[dict[str, Any]]:
-    ref = _whole(spark, statement.name)
+    ref = whole(spark, statement.name)
     return [result_rows.detail(Table(ref.path, storage_options=storage(spark, {})), ref.name)]
 
 
@@ -198,75 +163,6 @@ def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
 def _generate(spark: Any, statement: S.Generate) -> list[dict[str, Any]]:
     generate(_table(spark, statement.name), statement.mode)
     return []
-
-
-def _clone(spark: Any, statement: S.Clone) -> list[dict[str, Any]]:
-    source = _source_of_clone(spark, statement.source)
-    if not statement.shallow:
-        what = "a deep clone, which copies files,"
-        message = f"`{source.path}`: {what} is not supported: write SHALLOW CLONE"
-        raise UnsupportedError(message, path=source.path, what=what)
-    target = identifiers.sql(statement.name)
-    if statement.if_not_exists and _is_there(spark, statement.name):
-        return []
-    if statement.location is not None:
-        target = _place_of_clone(spark, statement.name, statement.location)
-    ref = _whole(spark, statement.source)
-    at: dict[str, Any] = {}
-    if statement.version is not None:
-        at = {"version": statement.version}
-    elif statement.timestamp is not None:
-        at = {"timestamp": moment(spark, ref.path, statement.timestamp)}
-    table = Table(ref.path, storage_options=storage(spark, {}), **at)
-    made = clone(ref, table, target, replaces=statement.replaces, properties=statement.properties)
-    if statement.location is not None:
-        names.register(spark, statement.name, target)
-    totals = Table(made.path, storage_options=storage(spark, {})).totals()
-    nothing = dict.fromkeys(
-        ("num_removed_files", "num_copied_files", "removed_files_size", "copied_files_size"), 0
-    )
-    return [{"source_table_size": totals.bytes, "source_num_of_files": totals.files, **nothing}]
-
-
-def _source_of_clone(spark: Any, name: list[str]) -> TableRef:
-    try:
-        return ref_of(spark, name)
-    except TableNotFoundError as error:
-        instead, text = _instead(spark, name), identifiers.sql(name)
-        if instead == "nothing":
-            error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
-        elif instead == "view":
-            error.named("DELTA_CLONE_UNSUPPORTED_SOURCE", name=text, format="View")
-        raise
-
-
-def _place_of_clone(spark: Any, name: list[str], location: str) -> str:
-    """The location of a clone by a name that the catalog does not know yet.
-
-    Raises:
-        InvalidArgumentError: the name is a path, exists, or the location is not absolute.
-    """
-    place, text = placed(spark, location), identifiers.sql(name)
-    if identifiers.path_of(name) is not None:
-        error = InvalidArgumentError.of("LOCATION", f"{text} is a location already")
-        raise error.named("DELTA_CLONE_AMBIGUOUS_TARGET", externalLocation=location, targetIdentifier=text)
-    if not identifiers.is_absolute(place):
-        raise InvalidArgumentError.of("LOCATION", f"`{location}` is not an absolute path")
-    if spark.catalog.tableExists(text):
-        raise InvalidArgumentError.of(
-            "LOCATION", f"{text} exists, and its location cannot change: leave LOCATION out"
-        )
-    return place
-
-
-def _is_there(spark: Any, name: list[str]) -> bool:
-    if identifiers.path_of(name) is None:
-        return bool(spark.catalog.tableExists(identifiers.sql(name)))
-    try:
-        Table(ref_of(spark, name).path, storage_options=storage(spark, {}))
-    except TableNotFoundError:
-        return False
-    return True
 
 
 def _sync_identity(spark: Any, statement: S.SyncIdentity) -> list[dict[str, Any]]:
@@ -309,7 +205,7 @@ _CARRIED_OUT: dict[type[S.Statement], tuple[StructType, Callable[[Any, Any], lis
     S.Detail: (result_frames.DETAIL, _detail),
     S.Convert: (result_frames.NOTHING, _convert),
     S.Generate: (result_frames.NOTHING, _generate),
-    S.Clone: (result_frames.CLONE, _clone),
+    S.Clone: (result_frames.CLONE, clone),
     S.AddConstraint: (result_frames.NOTHING, _add_constraint),
     S.SyncIdentity: (result_frames.NOTHING, _sync_identity),
     S.DropConstraint: (result_frames.NOTHING, _drop_constraint),
@@ -328,7 +224,8 @@ _OPERATIONS: dict[type[S.Statement], str] = {
     S.DropConstraint: "ALTER TABLE … DROP CONSTRAINT",
     S.DropFeature: "ALTER TABLE … DROP FEATURE",
 }
-# the conditions where there is no table at the path, or at that of a name of ours; DELTA_MISSING_DELTA_TABLE for others
+# the conditions where there is no table at the path, or at that of a name of ours; it is DELTA_MISSING_DELTA_TABLE of
+# others, and of OPTIMIZE and VACUUM of delta.`/path`
 _OF_PATHS: dict[type[S.Statement], str] = {
     S.Optimize: "DELTA_TABLE_ONLY_OPERATION",
     S.Reorg: "DELTA_ONLY_OPERATION",

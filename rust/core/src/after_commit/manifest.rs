@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::new_commit::NewCommit;
 use crate::actions::{ActionRef, Add, FilePath, Metadata, ObjectPath, PartitionValues};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::partition::partition_folder;
 use crate::replay::FilesRequest;
 use crate::schema::ColumnMappingMode;
@@ -177,7 +177,8 @@ fn check_mapping(location: &Location, metadata: &Metadata) -> Result<()> {
     if metadata.column_mapping() == ColumnMappingMode::None {
         return Ok(());
     }
-    Err(refused(location, "a symlink manifest of a table with column mapping, whose readers know no mapping"))
+    Err(refused(location, "a symlink manifest of a table with column mapping, whose readers know no mapping")
+        .of_condition(&condition::UNSUPPORTED_MANIFEST_GENERATION_WITH_COLUMN_MAPPING))
 }
 
 fn check_vector(location: &Location, add: &Add) -> Result<()> {

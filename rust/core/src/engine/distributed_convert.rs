@@ -9,7 +9,8 @@ use crate::actions::Add;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::maintain::{
-    Conversion, ConvertDone, ConvertOptions, Footers, Found, FoundFile, Planned, convert, merge_columns,
+    CloneTarget, Conversion, ConvertDone, ConvertOptions, Footers, Found, FoundFile, Planned, convert,
+    merge_columns,
 };
 use crate::progress::Progress;
 use crate::schema::StructType;
@@ -75,6 +76,11 @@ impl DistributedConvert {
     /// Sets the name by which a catalog knows the files, for the history.
     pub fn set_catalog_table(&mut self, name: String) {
         self.options.catalog_table = Some(name);
+    }
+
+    /// The table is made at another place, and refers to the files.
+    pub fn clone_to(&mut self, target: CloneTarget) {
+        self.options.clone_to = Some(target);
     }
 
     /// From now on this follows how far it is, where it is done in this process.

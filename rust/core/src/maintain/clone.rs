@@ -6,7 +6,8 @@ use uuid::Uuid;
 
 use super::restore;
 use crate::actions::{
-    Add, DeletionVectorDescriptor, DvStorage, FilePath, Metadata, ObjectPath, OperationName, Protocol,
+    Add, DeletionVectorDescriptor, DomainMetadata, DvStorage, FilePath, Metadata, ObjectPath, OperationName,
+    Protocol,
 };
 use crate::alter::properties::for_new_table;
 use crate::alter::{Definition, SetOptions, joined_protocol, row_tracking, set_properties};
@@ -41,6 +42,8 @@ pub struct CloneOptions {
     pub replace: bool,
     /// Text for `commitInfo.userMetadata`.
     pub user_metadata: Option<String>,
+    /// The name by which a catalog knows the source, for the history.
+    pub source_name: Option<String>,
 }
 
 /// What a clone did.
@@ -84,25 +87,8 @@ pub fn shallow_clone(
     let own = source.root() == target.root();
     let source = Snapshot::open(source.clone(), at)?;
     check_writer(&source.location().root().to_string(), source.protocol())?;
-    let existing = match Snapshot::open(target.clone(), At::Latest) {
-        Ok(table) if options.replace => Some(table),
-        Ok(table) => {
-            let (path, version) = (target.root().to_string(), table.version());
-            let location = [("tableLocation", path.clone())];
-            return Err(Error::TableAlreadyExists { path, version }
-                .named(&condition::CREATE_TABLE_WITH_NON_EMPTY_LOCATION, location));
-        }
-        Err(Error::TableNotFound { .. }) if options.replace => None,
-        Err(Error::TableNotFound { .. }) => check_place(target, true).map(|()| None)?,
-        Err(error) => return Err(error),
-    };
-    if let Some(table) = &existing
-        && table.each_add(FilesRequest::default())?.next().transpose()?.is_some()
-    {
-        return Err(refused(target, "the table has files; a clone takes only the place of one without")
-            .of_condition(&condition::UNSUPPORTED_NON_EMPTY_CLONE));
-    }
-    let (protocol, metadata) = definition(&source, existing.as_ref(), target, options)?;
+    let place = Place::of(target, options)?;
+    let (protocol, metadata) = place.definition(source.protocol(), source.metadata())?;
     let from = source.location();
     let stated = |add| if own { Ok(fresh(add)) } else { absolute(add, from) };
     let adds = source.adds(None)?.into_iter().map(stated).collect::<Result<Vec<_>>>()?;
@@ -114,45 +100,155 @@ pub fn shallow_clone(
         )
         .of_condition(&condition::ADDING_DELETION_VECTORS_DISALLOWED));
     }
-    let files = adds.len() as u64;
-    let bytes = adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum();
-    target.progress().expect(files, bytes);
-    let operation = Operation::new(OperationName::Clone)
-        .with("source", format!("delta.`{}`", from.root().to_uri()))
-        .with_json("sourceVersion", source.version())
-        .metric("sourceTableSize", bytes)
-        .metric("sourceNumOfFiles", files)
-        .metric("numRemovedFiles", 0)
-        .metric("numCopiedFiles", 0)
-        .metric("removedFilesSize", 0)
-        .metric("copiedFilesSize", 0);
-    let mut txn = match &existing {
-        None => Transaction::create(target, protocol, metadata, operation),
-        Some(table) => {
-            let mut txn = Transaction::begin(table, operation);
-            txn.read_state();
-            if protocol != *table.protocol() {
-                txn.set_protocol(protocol);
-            }
-            txn.set_metadata(metadata);
-            txn
-        }
-    };
-    txn.set_user_metadata(options.user_metadata.clone());
+    let mut domains = Vec::new();
     if source.protocol().supports(TableFeature::Clustering) {
-        let domains = source.domain_metadata()?;
-        domains.into_iter().filter(|d| d.domain == CLUSTERING_DOMAIN).for_each(|d| txn.domain(d));
+        let all = source.domain_metadata()?;
+        domains.extend(all.into_iter().filter(|domain| domain.domain == CLUSTERING_DOMAIN));
     }
-    adds.into_iter().for_each(|add| txn.add(add));
-    let landed = txn.commit()?;
-    target.progress().done(files, bytes);
-    Ok(CloneDone {
-        version: landed.version,
-        source_version: source.version(),
-        files,
-        bytes,
-        warnings: landed.warnings,
-    })
+    let name = options.source_name.clone().unwrap_or_else(|| format!("delta.`{}`", from.root().to_uri()));
+    let origin = Origin { name, version: i64::try_from(source.version()).unwrap_or(i64::MAX), domains };
+    place.commit(protocol, metadata, adds, origin)
+}
+
+/// What a clone is made of.
+pub(super) struct Origin {
+    /// As the history names it.
+    pub(super) name: String,
+    /// -1 where it is no table of ours.
+    pub(super) version: i64,
+    /// Of the clone.
+    pub(super) domains: Vec<DomainMetadata>,
+}
+
+/// A place that a clone may take.
+pub(super) struct Place<'a> {
+    target: &'a Location,
+    options: &'a CloneOptions,
+    /// The table without files that it replaces.
+    existing: Option<Snapshot>,
+}
+
+impl<'a> Place<'a> {
+    /// Checks what is there.
+    ///
+    /// # Errors
+    /// As [`shallow_clone`] for the target.
+    pub(super) fn of(target: &'a Location, options: &'a CloneOptions) -> Result<Self> {
+        let existing = match Snapshot::open(target.clone(), At::Latest) {
+            Ok(table) if options.replace => Some(table),
+            Ok(table) => {
+                let (path, version) = (target.root().to_string(), table.version());
+                let location = [("tableLocation", path.clone())];
+                return Err(Error::TableAlreadyExists { path, version }
+                    .named(&condition::CREATE_TABLE_WITH_NON_EMPTY_LOCATION, location));
+            }
+            Err(Error::TableNotFound { .. }) if options.replace => None,
+            Err(Error::TableNotFound { .. }) => check_place(target, true).map(|()| None)?,
+            Err(error) => return Err(error),
+        };
+        if let Some(table) = &existing
+            && table.each_add(FilesRequest::default())?.next().transpose()?.is_some()
+        {
+            return Err(refused(target, "the table has files; a clone takes only the place of one without")
+                .of_condition(&condition::UNSUPPORTED_NON_EMPTY_CLONE));
+        }
+        Ok(Place { target, options, existing })
+    }
+
+    /// Protocol and metadata of a clone of a table with these.
+    ///
+    /// # Errors
+    /// As [`shallow_clone`] for the properties.
+    pub(super) fn definition(
+        &self,
+        protocol: &Protocol,
+        metadata: &Metadata,
+    ) -> Result<(Protocol, Metadata)> {
+        let existing = self.existing.as_ref();
+        let mut metadata = Metadata {
+            id: Uuid::new_v4().to_string(),
+            name: existing.and_then(|t| t.metadata().name.clone()),
+            description: existing.and_then(|t| t.metadata().description.clone()),
+            ..metadata.clone()
+        };
+        metadata.configuration.retain(|key, _| !is_own(key));
+        let protocol = match existing {
+            Some(table) => {
+                metadata = restore::metadata(table.metadata(), &metadata)?;
+                joined_protocol(table.protocol(), protocol)
+            }
+            None => protocol.clone(),
+        };
+        // refuses what cannot be set for a new table, and then settles protocol and names of columns
+        for_new_table(&self.options.properties, SetOptions::default())?;
+        let before = Definition::of(&protocol, &metadata)?;
+        let after = set_properties(&before, &self.options.properties, SetOptions::default())?;
+        let replaced = existing.map(|t| Definition::of(t.protocol(), t.metadata())).transpose()?;
+        let mode = after.column_mapping();
+        if [Some(&before), replaced.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|table| table.column_mapping() != mode)
+        {
+            let modes = [("oldMode", before.column_mapping().name()), ("newMode", mode.name())];
+            let reason = "a clone has the column mapping of its source; change it afterwards";
+            return Err(
+                refused(self.target, reason).named(&condition::UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE, modes)
+            );
+        }
+        Ok((after.protocol, after.metadata))
+    }
+
+    /// Makes the clone of these files.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    pub(super) fn commit(
+        self,
+        protocol: Protocol,
+        metadata: Metadata,
+        adds: Vec<Add>,
+        origin: Origin,
+    ) -> Result<CloneDone> {
+        let files = adds.len() as u64;
+        let bytes = adds.iter().map(|a| a.size.unsigned_abs()).saturating_sum();
+        self.target.progress().expect(files, bytes);
+        let operation = Operation::new(OperationName::Clone)
+            .with("source", origin.name)
+            .with_json("sourceVersion", origin.version)
+            .metric("sourceTableSize", bytes)
+            .metric("sourceNumOfFiles", files)
+            .metric("numRemovedFiles", 0)
+            .metric("numCopiedFiles", 0)
+            .metric("removedFilesSize", 0)
+            .metric("copiedFilesSize", 0);
+        let mut txn = match &self.existing {
+            None => Transaction::create(self.target, protocol, metadata, operation),
+            Some(table) => {
+                let mut txn = Transaction::begin(table, operation);
+                txn.read_state();
+                // the table has none: its columns may come back with the ids that they had
+                txn.replaces_all_files();
+                if protocol != *table.protocol() {
+                    txn.set_protocol(protocol);
+                }
+                txn.set_metadata(metadata);
+                txn
+            }
+        };
+        txn.set_user_metadata(self.options.user_metadata.clone());
+        origin.domains.into_iter().for_each(|domain| txn.domain(domain));
+        adds.into_iter().for_each(|add| txn.add(add));
+        let landed = txn.commit()?;
+        self.target.progress().done(files, bytes);
+        Ok(CloneDone {
+            version: landed.version,
+            source_version: u64::try_from(origin.version).unwrap_or_default(),
+            files,
+            bytes,
+            warnings: landed.warnings,
+        })
+    }
 }
 
 fn refused(target: &Location, reason: &str) -> Error {
@@ -167,53 +263,15 @@ pub(super) fn is_own(key: &str) -> bool {
         || row_tracking::COLUMNS.iter().any(|(property, _)| property.name() == key)
 }
 
-/// Protocol and metadata of the clone.
-fn definition(
-    source: &Snapshot,
-    existing: Option<&Snapshot>,
-    target: &Location,
-    options: &CloneOptions,
-) -> Result<(Protocol, Metadata)> {
-    let mut metadata = Metadata {
-        id: Uuid::new_v4().to_string(),
-        name: existing.and_then(|t| t.metadata().name.clone()),
-        description: existing.and_then(|t| t.metadata().description.clone()),
-        ..source.metadata().clone()
-    };
-    metadata.configuration.retain(|key, _| !is_own(key));
-    let protocol = match existing {
-        Some(table) => {
-            metadata = restore::metadata(table.metadata(), &metadata)?;
-            joined_protocol(table.protocol(), source.protocol())
-        }
-        None => source.protocol().clone(),
-    };
-    // refuses what cannot be set for a new table, and then settles protocol and names of columns
-    for_new_table(&options.properties, SetOptions::default())?;
-    let before = Definition::of(&protocol, &metadata)?;
-    let after = set_properties(&before, &options.properties, SetOptions::default())?;
-    let modes =
-        [Some(&before), existing.map(|t| Definition::of(t.protocol(), t.metadata())).transpose()?.as_ref()]
-            .into_iter()
-            .flatten()
-            .all(|table| table.column_mapping() == after.column_mapping());
-    if !modes {
-        let modes = [("oldMode", before.column_mapping().name()), ("newMode", after.column_mapping().name())];
-        return Err(refused(target, "a clone has the column mapping of its source; change it afterwards")
-            .named(&condition::UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE, modes));
-    }
-    Ok((after.protocol, after.metadata))
-}
-
 /// A place as Hadoop writes it. delta-spark compares absolute paths of the log as text with those of its file system, where
 /// a local file has one slash.
-fn hadoop_uri(path: &ObjectPath) -> String {
+pub(super) fn hadoop_uri(path: &ObjectPath) -> String {
     let uri = path.to_uri();
     uri.strip_prefix("file://").map_or(uri.clone(), |key| format!("file:{key}"))
 }
 
 /// The file as another table refers to it.
-fn absolute(add: Add, from: &Location) -> Result<Add> {
+pub(super) fn absolute(add: Add, from: &Location) -> Result<Add> {
     let deletion_vector = match add.deletion_vector.clone() {
         Some(vector) => Some(match file_path(&vector, from.root())? {
             Some(file) => {

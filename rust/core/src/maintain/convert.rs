@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clone::{CloneOptions, Origin, Place, absolute, hadoop_uri};
 use super::convert_files::{Found, data_files, inferred};
 use super::convert_footers::Footers;
 use super::convert_schema::of_name;
@@ -35,8 +36,17 @@ impl Default for Partitioning {
     }
 }
 
+/// The table of a conversion that is made elsewhere, and refers to the files where they are.
+#[derive(Debug, Clone)]
+pub struct CloneTarget {
+    /// Its place.
+    pub location: Location,
+    /// As of a clone of a table.
+    pub options: CloneOptions,
+}
+
 /// How to convert.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct ConvertOptions {
     /// The partition columns.
     pub partitioning: Partitioning,
@@ -48,6 +58,8 @@ pub struct ConvertOptions {
     pub user_metadata: Option<String>,
     /// The name by which a catalog knows the files, for the history.
     pub catalog_table: Option<String>,
+    /// Where the table is made, if not in the folder of the files.
+    pub clone_to: Option<CloneTarget>,
 }
 
 impl Default for ConvertOptions {
@@ -58,6 +70,7 @@ impl Default for ConvertOptions {
             configuration: BTreeMap::new(),
             user_metadata: None,
             catalog_table: None,
+            clone_to: None,
         }
     }
 }
@@ -86,6 +99,9 @@ pub struct ConvertDone {
 /// All columns can be null. Files need not have the same columns; those that one lacks are null in its rows. Hidden files
 /// (`_…`, `.…`) are left out. Instants in the names of folders are taken to be in UTC.
 ///
+/// With [`ConvertOptions::clone_to`] the table is at another place, and the folder stays what it is. A vacuum of the table
+/// never deletes its files.
+///
 /// # Errors
 /// All before anything is written:
 /// * [`Error::InvalidArgument`] where there are no files, where folders name other partition columns than are given, and for
@@ -94,6 +110,8 @@ pub struct ConvertDone {
 /// * [`Error::SchemaMismatch`] with the file and column whose type is not that of other files.
 /// * [`Error::InvalidSchema`] for a partition value that does not have its type, and names that a table cannot have.
 /// * [`Error::TableAlreadyExists`] when another writer makes a table meanwhile.
+/// * As [`shallow_clone`](super::shallow_clone) for the place of a clone; [`Error::InvalidArgument`] where its source is a
+///   Delta table.
 /// * As [`Transaction::commit`].
 ///
 /// # Cost
@@ -132,9 +150,18 @@ impl Conversion {
     /// As [`convert`] before a file is read.
     pub(crate) fn of(location: &Location, options: &ConvertOptions) -> Result<Planned> {
         match Snapshot::open(location.clone(), At::Latest) {
-            Ok(table) => return Ok(Planned::Table(table.version())),
+            Ok(table) if options.clone_to.is_none() => return Ok(Planned::Table(table.version())),
+            Ok(_) => {
+                return Err(Error::InvalidArgument {
+                    argument: location.root().to_string(),
+                    reason: "it is a Delta table, and not files alone: clone the table".into(),
+                });
+            }
             Err(Error::TableNotFound { .. }) => {}
             Err(error) => return Err(error),
+        }
+        if let Some(to) = &options.clone_to {
+            Place::of(&to.location, &to.options)?;
         }
         let files = data_files(location)?;
         let partitions = match &options.partitioning {
@@ -181,6 +208,9 @@ impl Conversion {
         let (options, partitions) = (&self.options, &self.footers.partitions);
         let schema = with_partitions(schema, partitions);
         let (protocol, metadata) = table_of(&self.location, &schema, partitions, options)?;
+        if let Some(to) = &options.clone_to {
+            return self.clone_to(to, &protocol, &metadata, adds);
+        }
         let names: Vec<String> = partitions.fields.iter().map(|f| f.name.clone()).collect();
         let mut operation = Operation::new(OperationName::Convert)
             .with_json("numFiles", adds.len() as u64)
@@ -203,6 +233,35 @@ impl Conversion {
         done.version = landed.version;
         done.warnings = landed.warnings;
         Ok(done)
+    }
+
+    /// Commits the files to a table elsewhere, which has this protocol and metadata.
+    fn clone_to(
+        &self,
+        to: &CloneTarget,
+        protocol: &Protocol,
+        metadata: &Metadata,
+        adds: Vec<(Add, u64)>,
+    ) -> Result<ConvertDone> {
+        let from = &self.location;
+        let place = Place::of(&to.location, &to.options)?;
+        let (protocol, metadata) = place.definition(protocol, metadata)?;
+        let rows = adds.iter().map(|(_, rows)| *rows).saturating_sum();
+        let own = from.root() == to.location.root();
+        let stated = |(add, _)| if own { Ok(add) } else { absolute(add, from) };
+        let adds = adds.into_iter().map(stated).collect::<Result<Vec<_>>>()?;
+        let named = to.options.source_name.clone();
+        let name = named.unwrap_or_else(|| format!("parquet.`{}`", hadoop_uri(from.root())));
+        let done =
+            place.commit(protocol, metadata, adds, Origin { name, version: -1, domains: Vec::new() })?;
+        Ok(ConvertDone {
+            version: done.version,
+            existed: false,
+            files: done.files,
+            bytes: done.bytes,
+            rows,
+            warnings: done.warnings,
+        })
     }
 }
 

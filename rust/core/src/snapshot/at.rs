@@ -1,6 +1,6 @@
 use chrono::{DateTime, NaiveDateTime, SecondsFormat};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::store::{Location, StorageOptions};
 
 /// Which version of a table.
@@ -33,6 +33,7 @@ impl At {
 fn more_than_one(path: &str) -> Error {
     let reason = "more than one of a version, a timestamp and an `@` suffix is given; give one".to_owned();
     Error::InvalidTimeTravel { path: path.to_owned(), reason }
+        .of_condition(&condition::UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS)
 }
 
 /// Splits `path@v5` and `path@20260101000000000` (`yyyyMMddHHmmssSSS`, UTC) into the path and the version. A suffix of
