@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.WeakHashMap;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.SparkSessionExtensions;
 import org.apache.spark.sql.catalyst.FunctionIdentifier;
@@ -120,7 +121,7 @@ final class ChangesFunction extends AbstractFunction1 {
     try {
       TableIdentifier id = state.sqlParser().parseTableIdentifier(table);
       if (id.database().isDefined() && id.database().get().equals(Python.format())
-          && new org.apache.hadoop.fs.Path(id.table()).isAbsolute()) {
+          && new Path(id.table()).isAbsolute()) {
         return id.table();
       }
       return state.catalog().getTableMetadata(id).location().toString();

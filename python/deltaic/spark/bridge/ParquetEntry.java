@@ -1,6 +1,7 @@
 package deltaic.spark;
 
 import java.io.IOException;
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -20,7 +21,7 @@ import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 
-/** A table of the metastore that is to be converted: what is known of it, and that it is one of ours afterwards. */
+/** A table of the metastore of another format: what is known of it, and that it is one of ours after a conversion. */
 public final class ParquetEntry {
   private ParquetEntry() {}
 
@@ -35,7 +36,10 @@ public final class ParquetEntry {
     said.put("name", entry.identifier().quotedString());
     said.put("format", view ? "view" : format(entry));
     if (!view) {
-      said.put("path", deltaic.spark.SessionCatalog.location(entry.location()));
+      Option place = entry.storage().locationUri();
+      said.put("path", place.isEmpty() ? "" : deltaic.spark.SessionCatalog.location((java.net.URI) place.get()));
+      said.put("comment", entry.comment().isEmpty() ? "" : entry.comment().get());
+      said.put("created", Long.valueOf(entry.createTime()));
       said.put("partitions", entry.partitionSchema().json());
       said.put("properties", new HashMap(Scala.map(entry.properties())));
     }

@@ -185,15 +185,20 @@ def check_empty(path: str, name: str, storage: dict[str, str]) -> None:
     Raises:
         TableNotFoundError: there are such files, and no table.
     """
-    if is_table(path, storage):
-        return
-    try:
-        _core.check_place(path, storage)
-    except InvalidArgumentError:
+    if not is_table(path, storage) and has_files(path, storage):
         message = f"no Delta table at `{path}`, but other files, and no columns are given to create {name}"
         place = {"tableName": name, "path": path, "logPath": f"{path.rstrip('/')}/_delta_log"}
         error = TableNotFoundError(message, path=path)
-        raise error.named("DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG", **place) from None
+        raise error.named("DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG", **place)
+
+
+def has_files(path: str, storage: dict[str, str]) -> bool:
+    """Whether there are files at a path, of whatever kind."""
+    try:
+        _core.check_place(path, storage)
+    except InvalidArgumentError:
+        return True
+    return False
 
 
 def upwards(path: str) -> Iterator[str]:

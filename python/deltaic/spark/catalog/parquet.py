@@ -1,4 +1,4 @@
-"""Parquet tables that the catalog of the session knows."""
+"""Tables of other formats, of Parquet above all, that the catalog of the session knows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from deltaic import identifiers
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.session.jvm import java_method
 
@@ -27,6 +28,14 @@ class Entry:
     partitions: str = '{"fields": []}'
     """Partition columns, as JSON."""
     properties: dict[str, str] = field(default_factory=dict)
+    comment: str = ""
+    created: int = 0
+    """In milliseconds since 1970-01-01 UTC."""
+
+    @property
+    def plain_name(self) -> str:
+        """The name without backticks, as histories show it."""
+        return ".".join(identifiers.parts(self.name))
 
     @property
     def partition_by(self) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def _of_files(spark: Any, files: parquet.Entry, statement: Clone, target: str) -
                 "properties": dict(statement.properties or {}),
                 "replace": statement.replaces,
                 "user_metadata": settings.user_metadata,
-                "source_name": ".".join(identifiers.parts(files.name)) if files.name else None,
+                "source_name": files.plain_name if files.name else None,
             }
             conversion.clone_to(path, settings.store, options)
             return ConvertRun(spark)(conversion)

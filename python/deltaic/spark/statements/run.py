@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import identifiers
 from deltaic.exceptions import TableNotFoundError
+from deltaic.spark.catalog import names, parquet
 from deltaic.spark.catalog.constraints import add_constraint
 from deltaic.spark.maintenance import result_frames, result_rows
 from deltaic.spark.maintenance.inventory import inventory_files
@@ -33,6 +34,7 @@ from deltaic.spark.statements.named import instead_of_table, is_quoted, ref_of, 
 from deltaic.spark.statements.queries import query
 from deltaic.statements import model as S  # noqa: N812 (each is named once)
 from deltaic.table import Table
+from deltaic.times import from_millis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,9 +73,8 @@ def _tell_what_it_is(spark: Any, statement: S.Statement, error: TableNotFoundErr
         return
     instead = instead_of_table(spark, statement.name)
     if instead is None:
-        by_path = identifiers.path_of(statement.name) is not None and not is_quoted(statement.name)
         condition = _OF_PATHS.get(type(statement))
-        if condition is not None and not (by_path and isinstance(statement, S.Optimize | S.Vacuum)):
+        if condition is not None and not _is_missing(spark, statement):
             error.named(condition, operation=operation)
     elif instead == "nothing":
         error.named("TABLE_OR_VIEW_NOT_FOUND", relationName=text)
@@ -85,6 +86,14 @@ def _tell_what_it_is(spark: Any, statement: S.Statement, error: TableNotFoundErr
         error.named("DELTA_IDENTITY_COLUMNS_ALTER_NON_DELTA_FORMAT")
     else:
         error.named("DELTA_ONLY_OPERATION", operation=operation)
+
+
+def _is_missing(spark: Any, statement: S.Statement) -> bool:
+    """Whether it is an OPTIMIZE or VACUUM of delta.`/path`, and that is not even in a table."""
+    path = None if is_quoted(statement.name) else identifiers.path_of(statement.name)
+    if path is None or not isinstance(statement, S.Optimize | S.Vacuum):
+        return False
+    return not any(names.is_table(above, storage(spark, {})) for above in names.upwards(path))
 
 
 def _table(spark: Any, name: list[str]) -> Table:
@@ -151,8 +160,34 @@ def _history(spark: Any, statement: S.History) -> list[dict[str, Any]]:
 
 
 def _detail(spark: Any, statement: S.Detail) -> list[dict[str, Any]]:
-    ref = whole(spark, statement.name)
-    return [result_rows.detail(Table(ref.path, storage_options=storage(spark, {})), ref.name)]
+    try:
+        ref = whole(spark, statement.name)
+        return [result_rows.detail(Table(ref.path, storage_options=storage(spark, {})), ref.name)]
+    except TableNotFoundError:
+        if (other := _other_detail(spark, statement.name)) is None:
+            raise
+        return [{**dict.fromkeys(result_frames.DETAIL.names), "properties": {}, **other}]
+
+
+def _other_detail(spark: Any, name: list[str]) -> dict[str, Any] | None:
+    """What there is to say of a table of another format, and of a folder in quotes; None of what is neither."""
+    if is_quoted(name):
+        path = ref_of(spark, name).path
+        return {"location": path} if names.has_files(path, storage(spark, {})) else None
+    if is_connect(spark) or instead_of_table(spark, name) != "other":
+        return None
+    entry = parquet.entry(spark, name)
+    if entry is None or entry.format == "view":
+        return None
+    return {
+        "format": entry.format,
+        "name": entry.plain_name,
+        "description": entry.comment,
+        "location": result_rows.hadoop_path(entry.path) if entry.path else None,
+        "createdAt": from_millis(entry.created),
+        "partitionColumns": list(entry.partition_by),
+        "properties": entry.properties,
+    }
 
 
 def _convert(spark: Any, statement: S.Convert) -> list[dict[str, Any]]:
@@ -225,7 +260,7 @@ _OPERATIONS: dict[type[S.Statement], str] = {
     S.DropFeature: "ALTER TABLE … DROP FEATURE",
 }
 # the conditions where there is no table at the path, or at that of a name of ours; it is DELTA_MISSING_DELTA_TABLE of
-# others, and of OPTIMIZE and VACUUM of delta.`/path`
+# others, and where `_is_missing`
 _OF_PATHS: dict[type[S.Statement], str] = {
     S.Optimize: "DELTA_TABLE_ONLY_OPERATION",
     S.Reorg: "DELTA_ONLY_OPERATION",

@@ -93,6 +93,32 @@ def statements_where_nothing_is(p: Player, place: str) -> None:
     p.attempt(*(statement.replace("{}", place) for statement in STATEMENTS))
 
 
+# -- details of what is no table of ours
+
+OTHERS = {
+    "Parquet": "USING parquet PARTITIONED BY (p) COMMENT 'c' TBLPROPERTIES ('a' = 'b')",
+    "CSV": "USING csv",
+    "a location": "USING json LOCATION '{at}/x'",
+}
+
+
+@AREA.family(OTHERS)
+def details_of_other_formats(p: Player, made: str) -> None:
+    """As programs ask whether a table is one of Delta."""
+    p.sql(f"CREATE TABLE {{name}} (id INT, p INT) {made}")
+    row = p.sql("DESCRIBE DETAIL {name}").first().asDict()
+    row["createdAt"] = row["createdAt"] is not None
+    row["location"] = row["location"].rpartition("/")[2]
+    p.tell(row)
+
+
+@AREA.situation()
+def details_of_a_folder_in_quotes(p: Player) -> None:
+    p.sql("SELECT 1 AS id").write.parquet(f"{p.at}/x")
+    p.tell(p.sql("DESCRIBE DETAIL '{at}/x'").first().asDict())
+    p.attempt("DESCRIBE DETAIL delta.`{at}/x`", "DESCRIBE DETAIL parquet.`{at}/x`")
+
+
 # -- names that own their files
 
 Made = Callable[["Player"], Any]

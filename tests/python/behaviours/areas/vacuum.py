@@ -104,9 +104,7 @@ def lite_by_an_inventory(p: Player) -> None:
 # -- what is no table
 
 
-@AREA.situation(
-    differs="the condition of a path as delta.`path`: in deltaic that of a path in quotes, DELTA_TABLE_ONLY_OPERATION"
-)
+@AREA.situation()
 def vacuum_of_what_is_no_table(p: Player) -> None:
     p.sql(PARTS, "INSERT INTO {t} VALUES (1, 1)")
     p.sql("CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM {t}")

@@ -171,7 +171,7 @@ def test_tables_of_the_catalog_are_defined_alike(spark: Any, connect: Any) -> No
             paths.append(
                 deltaic.sql(door, f"DESCRIBE DETAIL {name}").collect()[0].location.removeprefix("file:")
             )
-        compare(*paths)
+        compare(*paths, owned=True)
 
 
 ASKED = [
