@@ -134,7 +134,8 @@ mod tests {
             resolved("/no/t@v1", At::Timestamp(0)).map(|_| ()),
             At::given("/no/t", Some(1), Some(0)).map(|_| ()),
         ] {
-            assert!(matches!(refused, Err(Error::InvalidTimeTravel { .. })), "{refused:?}");
+            let error = refused.unwrap_err();
+            assert!(matches!(error.plain(), Error::InvalidTimeTravel { .. }), "{error:?}");
         }
     }
 }

@@ -226,3 +226,23 @@ def how_a_version_is_asked_for(p: Player) -> None:
     )
     p.attempt("INSERT INTO {name} VERSION AS OF 0 VALUES (1)", "DELETE FROM {name} VERSION AS OF 0")
     p.rows()
+
+
+@AREA.situation(
+    differs="delta-spark writes files that the log does not know; an overwrite deletes the log, and the table is gone"
+)
+def inserts_into_a_view_of_partitions(p: Player) -> None:
+    p.sql("CREATE TABLE {t} USING delta PARTITIONED BY (p) AS SELECT 1 AS id, 1 AS p")
+    p.read().createOrReplaceTempView(p.name)
+    p.attempt("INSERT INTO {name} VALUES (2, 2)")
+    p.rows()
+    p.attempt("INSERT OVERWRITE {name} VALUES (3, 3)")
+    p.answers(p.read)
+
+
+@AREA.situation(differs="deltaic refuses it: of partitions it destroys the table there")
+def inserts_into_a_view_of_a_frame(p: Player) -> None:
+    p.sql("CREATE TABLE {t} USING delta AS SELECT 1 AS id")
+    p.read().createOrReplaceTempView(p.name)
+    p.attempt("INSERT INTO {name} VALUES (2)", "INSERT OVERWRITE {name} VALUES (3)")
+    p.rows()
