@@ -135,8 +135,7 @@ class DeltaTable:
             StorageError: the store does not say.
         """
         options = storage(sparkSession, {})
-        above = names.upwards(placed(sparkSession, identifier))
-        return any(names.is_table(path, options) for path in above)
+        return names.is_in_table(placed(sparkSession, identifier), options)
 
     @classmethod
     @carried_out_by_server

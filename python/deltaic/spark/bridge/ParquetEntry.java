@@ -37,7 +37,7 @@ public final class ParquetEntry {
     said.put("format", view ? "view" : format(entry));
     if (!view) {
       Option place = entry.storage().locationUri();
-      said.put("path", place.isEmpty() ? "" : deltaic.spark.SessionCatalog.location((java.net.URI) place.get()));
+      said.put("path", place.isEmpty() ? "" : deltaic.spark.SessionCatalog.location((URI) place.get()));
       said.put("comment", entry.comment().isEmpty() ? "" : entry.comment().get());
       said.put("created", Long.valueOf(entry.createTime()));
       said.put("partitions", entry.partitionSchema().json());

@@ -10,7 +10,6 @@ from deltaic import _core, identifiers
 from deltaic.columns import GENERATION
 from deltaic.exceptions import (
     InvalidArgumentError,
-    TableAlreadyExistsError,
     TableNotFoundError,
     UnsupportedError,
 )
@@ -186,12 +185,8 @@ def _check_place(asked: dict[str, Any]) -> None:
         two = InvalidArgumentError.of("location", f"`{location}`, but the name is the path `{path}`")
         places = {"identifier": path, "location": location}
         raise two.named("DELTA_AMBIGUOUS_PATHS_IN_CREATE_TABLE", **places)
-    if asked["managed"] and tables.exists(path):
-        version = Table(path, storage_options=storage_of(session_of(None), {})).version
-        message = f"a table already exists: `{path}`, version {version}"
-        error = TableAlreadyExistsError(message, path=path, version=version)
-        place = {"tableId": asked["name"], "tableLocation": path}
-        raise error.named("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", **place)
+    if asked["managed"]:
+        names.check_unoccupied(path, asked["name"], storage_of(session_of(None), {}))
 
 
 def _check_named(name: str, path: str) -> None:

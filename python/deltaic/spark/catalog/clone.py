@@ -57,5 +57,5 @@ def made_at(ref: TableRef, target: str, make: Callable[[str], int]) -> TableRef:
         raise
     committed_at(ref.spark, path, version)
     if name is not None and known is None:
-        known = names.register(ref.spark, name, path, managed=names.can_own(ref.spark, name))
+        known = names.register(ref.spark, name, path, managed=names.in_metastore(ref.spark, name))
     return TableRef(ref.spark, path, None, ref.storage_options, known.name if known else None)

@@ -130,23 +130,34 @@ def default_path(spark: Any, name: list[str]) -> str:
     return f"{placed(spark, location).rstrip('/')}/{name[-1].lower()}"
 
 
-def can_own(spark: Any, name: list[str]) -> bool:
-    """Whether the catalog can own the files of a table: that of the session, but from a client of Connect alone."""
-    return not is_connect(spark) and (len(name) < 3 or name[0].lower() == "spark_catalog")
+def of_session(name: list[str]) -> bool:
+    """Whether a name is one of the session's own catalog, and of none beside it."""
+    return len(name) < 3 or name[0].lower() == "spark_catalog"
+
+
+def in_metastore(spark: Any, name: list[str]) -> bool:
+    """Whether the session's metastore can be asked for a name, and told of it: not by a client of Connect alone."""
+    return not is_connect(spark) and of_session(name)
+
+
+def in_schema(name: list[str]) -> tuple[str | None, str]:
+    """The schema, if one is named, and the table of a name of the session's own catalog."""
+    return (name[-2] if len(name) > 1 else None, name[-1])
 
 
 def register(spark: Any, name: list[str], path: str, *, managed: bool = False) -> Named:
-    """Registers the name of an existing table in the catalog; with its files where it is `managed`, as `can_own` says.
+    """Registers the name of an existing table in the catalog; with its files where it is `managed`.
+
+    A managed name has to be `in_metastore`.
 
     Raises:
         UnsupportedError: the catalog refuses it. The table exists by its path.
     """
-    escaped = path.replace("\\", "\\\\").replace("'", "\\'")
     try:
         if managed:
-            of = (name[-2] if len(name) > 1 else None, name[-1])
-            java_method(spark, "CatalogEntry", "manage")(*of, path)
+            java_method(spark, "CatalogEntry", "manage")(*in_schema(name), path)
         else:
+            escaped = path.replace("\\", "\\\\").replace("'", "\\'")
             spark.sql(f"CREATE TABLE {sql(name)} USING {format_name(spark)} LOCATION '{escaped}'").collect()
     except AnalysisException as error:
         what = f"the name {sql(name)} for the table in this catalog"
@@ -192,6 +203,21 @@ def check_empty(path: str, name: str, storage: dict[str, str]) -> None:
         raise error.named("DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG", **place)
 
 
+def check_unoccupied(path: str, name: str, storage: dict[str, str]) -> None:
+    """Refuses a place with a table for a name that would own its files: it is the table of another one.
+
+    Raises:
+        TableAlreadyExistsError: there is a table.
+    """
+    try:
+        version = Table(path, storage_options=storage).version
+    except TableNotFoundError:
+        return
+    message = f"a table already exists: `{path}`, version {version}; to name it, give its location"
+    error = TableAlreadyExistsError(message, path=path, version=version)
+    raise error.named(_OCCUPIED, tableId=name, tableLocation=path)
+
+
 def has_files(path: str, storage: dict[str, str]) -> bool:
     """Whether there are files at a path, of whatever kind."""
     try:
@@ -210,6 +236,11 @@ def upwards(path: str) -> Iterator[str]:
         if end and below[end - 1] == "_delta_log":
             return
         yield "/".join([head, *below[:end]])
+
+
+def is_in_table(path: str, storage: dict[str, str]) -> bool:
+    """Whether a path is that of a table, or within one."""
+    return any(is_table(above, storage) for above in upwards(path))
 
 
 def is_table(path: str, storage: dict[str, str]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from deltaic import identifiers
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.spark.catalog.names import in_schema
 from deltaic.spark.session.jvm import java_method
 
 # what Hive keeps among the properties of a table, and is none
@@ -50,7 +51,7 @@ class Entry:
 
 def entry(spark: Any, name: list[str]) -> Entry | None:
     """What the catalog says of a name; None where it has none, or the name is that of a temporary view."""
-    said = java_method(spark, "ParquetEntry", "of")(*_of(name))
+    said = java_method(spark, "ParquetEntry", "of")(*in_schema(name))
     return None if said is None else Entry(**json.loads(said))
 
 
@@ -60,7 +61,7 @@ def check_folders(spark: Any, name: list[str], text: str) -> None:
     Raises:
         InvalidArgumentError: there are partitions that the catalog or the file system has alone, or that are elsewhere.
     """
-    found = sorted(java_method(spark, "ParquetEntry", "strangers")(*_of(name)))
+    found = sorted(java_method(spark, "ParquetEntry", "strangers")(*in_schema(name)))
     if found:
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         where = f"{', '.join(found[:_SHOWN])}{more}"
@@ -71,8 +72,4 @@ def check_folders(spark: Any, name: list[str], text: str) -> None:
 
 def converted(spark: Any, name: list[str]) -> None:
     """Tells the catalog that the table is one of ours now."""
-    java_method(spark, "ParquetEntry", "converted")(*_of(name))
-
-
-def _of(name: list[str]) -> tuple[str | None, str]:
-    return (name[-2] if len(name) > 1 else None, name[-1])
+    java_method(spark, "ParquetEntry", "converted")(*in_schema(name))

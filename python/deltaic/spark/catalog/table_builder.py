@@ -207,22 +207,14 @@ class DeltaTableBuilder(Generic[Made]):
             missing = TableNotFoundError(message, path=text)
             raise missing.named("TABLE_OR_VIEW_NOT_FOUND", relationName=identifiers.sql(name))
         path = self._location or names.default_path(self._spark, name)
-        managed = self._location is None and names.can_own(self._spark, name)
-        if self._location is None and names.is_table(path, storage(self._spark, {})):
-            raise self._occupied(name, path)
+        managed = self._location is None and names.in_metastore(self._spark, name)
+        if self._location is None:
+            names.check_unoccupied(path, identifiers.sql(name), storage(self._spark, {}))
         there = self._there(path) if self._mode != "create_or_replace" and self._rows is None else None
         if there is None:
             self._define(path, self._mode, managed=managed)
         named = names.register(self._spark, name, self._table(path).uri, managed=managed)
         return TableRef(self._spark, path, name=named.name)
-
-    def _occupied(self, name: list[str], path: str) -> TableAlreadyExistsError:
-        """Of a table at the place that the catalog has for a name that it does not know: it is that of another one."""
-        version = self._table(path).version
-        message = f"a table already exists: `{path}`, version {version}; give location(…) to name it"
-        error = TableAlreadyExistsError(message, path=path, version=version)
-        place = {"tableId": identifiers.sql(name), "tableLocation": path}
-        return error.named("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", **place)
 
     def _table(self, path: str) -> Table:
         return Table(path, storage_options=storage(self._spark, {}))

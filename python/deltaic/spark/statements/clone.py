@@ -10,7 +10,6 @@ from deltaic.spark.catalog import names, parquet
 from deltaic.spark.catalog.clone import clone as clone_table
 from deltaic.spark.catalog.clone import made_at
 from deltaic.spark.maintenance.convert_tasks import ConvertRun
-from deltaic.spark.session.kind import is_connect
 from deltaic.spark.session.places import placed
 from deltaic.spark.session.settings import Settings, moment, storage
 from deltaic.spark.session.table_ref import TableRef
@@ -34,13 +33,11 @@ def clone(spark: Any, statement: Clone) -> list[dict[str, Any]]:
         UnsupportedError: a deep clone, or Parquet by name on a client of Spark Connect alone.
         DeltaError: as `Table.shallow_clone`, and `deltaic.convert` for Parquet.
     """
-    files = _files(spark, statement)
+    source = _source(spark, statement)
     if not statement.shallow:
-        path = ref_of(spark, statement.source).path if files is None else files.path
         what = "a deep clone, which copies files,"
-        raise UnsupportedError(
-            f"`{path}`: {what} is not supported: write SHALLOW CLONE", path=path, what=what
-        )
+        message = f"`{source.path}`: {what} is not supported: write SHALLOW CLONE"
+        raise UnsupportedError(message, path=source.path, what=what)
     target = identifiers.sql(statement.name)
     if statement.if_not_exists and _is_there(spark, statement.name):
         return []
@@ -51,15 +48,18 @@ def clone(spark: Any, statement: Clone) -> list[dict[str, Any]]:
         raise missing.named("DELTA_CANNOT_REPLACE_MISSING_TABLE", tableName=target)
     if statement.location is not None:
         target = _place(spark, statement.name, statement.location)
-    made = _of_files(spark, files, statement, target) if files else _of_table(spark, statement, target)
+    if isinstance(source, TableRef):
+        made = _of_table(spark, source, statement, target)
+    else:
+        made = _of_files(spark, source, statement, target)
     if statement.location is not None:
         names.register(spark, statement.name, target)
     totals = Table(made.path, storage_options=storage(spark, {})).totals()
     return [{"source_table_size": totals.bytes, "source_num_of_files": totals.files, **_NOTHING}]
 
 
-def _files(spark: Any, statement: Clone) -> parquet.Entry | None:
-    """The Parquet files that are cloned; none where it is a table of ours.
+def _source(spark: Any, statement: Clone) -> TableRef | parquet.Entry:
+    """The table, or the Parquet files, that are cloned.
 
     Raises:
         TableNotFoundError: it is neither.
@@ -68,7 +68,7 @@ def _files(spark: Any, statement: Clone) -> parquet.Entry | None:
     if len(name) == 2 and name[0].lower() == "parquet" and identifiers.is_absolute(name[1]):
         return parquet.Entry("", "parquet", placed(spark, name[1]))
     try:
-        ref_of(spark, name)
+        return whole(spark, name)
     except TableNotFoundError as error:
         instead, text = instead_of_table(spark, name), identifiers.sql(name)
         travels = statement.version is not None or statement.timestamp is not None
@@ -79,7 +79,6 @@ def _files(spark: Any, statement: Clone) -> parquet.Entry | None:
         elif instead == "other":
             return _named(spark, name, error)
         raise
-    return None
 
 
 def _named(spark: Any, name: list[str], error: TableNotFoundError) -> parquet.Entry:
@@ -91,7 +90,7 @@ def _named(spark: Any, name: list[str], error: TableNotFoundError) -> parquet.En
         TableNotFoundError: the given one, where it is of another format.
     """
     text = identifiers.sql(name)
-    if is_connect(spark) or (len(name) > 2 and name[0].lower() != "spark_catalog"):
+    if not names.in_metastore(spark, name):
         what = f"a clone of {text}, which is no Delta table,"
         raise UnsupportedError(f"{what} is not supported here: write parquet.`/path`", path=text, what=what)
     entry = parquet.entry(spark, name)
@@ -102,8 +101,7 @@ def _named(spark: Any, name: list[str], error: TableNotFoundError) -> parquet.En
     return entry
 
 
-def _of_table(spark: Any, statement: Clone, target: str) -> TableRef:
-    ref = whole(spark, statement.source)
+def _of_table(spark: Any, ref: TableRef, statement: Clone, target: str) -> TableRef:
     at: dict[str, Any] = {}
     if statement.version is not None:
         at = {"version": statement.version}

@@ -11,7 +11,6 @@ from deltaic.schema import columns_json
 from deltaic.spark.catalog import names, parquet
 from deltaic.spark.maintenance.convert_tasks import ConvertRun
 from deltaic.spark.session.after_commit import committed_at
-from deltaic.spark.session.kind import is_connect
 from deltaic.spark.session.places import placed
 from deltaic.spark.session.settings import Settings
 from deltaic.spark.session.table_ref import TableRef
@@ -61,7 +60,7 @@ def convert(spark: Any, name: list[str], partition_by: Partitions, *, statistics
 
 def _convert_named(spark: Any, name: list[str], partition_by: Partitions, *, statistics: bool) -> TableRef:
     text = identifiers.sql(name)
-    if is_connect(spark) or (len(name) > 2 and name[0].lower() != "spark_catalog"):
+    if not names.in_metastore(spark, name):
         what = f"a conversion of {text}, which is not parquet.`/path`,"
         raise UnsupportedError(f"{what} is not supported here", path=text, what=what)
     entry = _entry(spark, name, text)

@@ -93,7 +93,7 @@ def _is_missing(spark: Any, statement: S.Statement) -> bool:
     path = None if is_quoted(statement.name) else identifiers.path_of(statement.name)
     if path is None or not isinstance(statement, S.Optimize | S.Vacuum):
         return False
-    return not any(names.is_table(above, storage(spark, {})) for above in names.upwards(path))
+    return not names.is_in_table(path, storage(spark, {}))
 
 
 def _table(spark: Any, name: list[str]) -> Table:
@@ -174,7 +174,7 @@ def _other_detail(spark: Any, name: list[str]) -> dict[str, Any] | None:
     if is_quoted(name):
         path = ref_of(spark, name).path
         return {"location": path} if names.has_files(path, storage(spark, {})) else None
-    if is_connect(spark) or instead_of_table(spark, name) != "other":
+    if not names.in_metastore(spark, name) or instead_of_table(spark, name) != "other":
         return None
     entry = parquet.entry(spark, name)
     if entry is None or entry.format == "view":
@@ -276,7 +276,7 @@ def is_ours(statement: S.Statement) -> bool:
     Statements that Spark knows, too, are left to the catalogs that are named beside it.
     """
     known_to_spark = isinstance(statement, S.AddConstraint | S.DropConstraint)
-    return not known_to_spark or len(statement.name) < 3 or statement.name[0].lower() == "spark_catalog"
+    return not known_to_spark or names.of_session(statement.name)
 
 
 def to_json(statement: S.Statement) -> dict[str, Any]:
