@@ -84,6 +84,7 @@ impl WritePlanOptions {
             whole_partitions: self.whole_partitions,
             partition_by: self.partition_by,
             configuration: self.configuration,
+            creation_only: true,
             defaults: self.defaults,
             optimize_write: self.optimize_write,
             auto_compact: self.auto_compact,

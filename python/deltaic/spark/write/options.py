@@ -162,7 +162,8 @@ class WriteOptions:
             dynamic = settings.dynamic_partitions
         if dynamic and not settings.dynamic_allowed:
             reason = "`spark.databricks.delta.dynamicPartitionOverwrite.enabled` is false"
-            raise InvalidArgumentError.of("partitionOverwriteMode", reason)
+            error = InvalidArgumentError.of("partitionOverwriteMode", reason)
+            raise error.named("DELTA_DYNAMIC_PARTITION_OVERWRITE_DISABLED")
         if self.txn_app_id is None and settings.txn is not None:
             txn = settings.txn
         return replace(

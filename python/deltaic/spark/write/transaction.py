@@ -66,7 +66,8 @@ def make_plan(
             "files": options.files,
             "optimize_write": options.optimize_write,
             "auto_compact": options.auto_compact,
-            "configuration": options.configuration,
+            # options of a stream are no properties, as in delta-spark
+            "configuration": {} if batch is not None else options.configuration,
             "defaults": options.defaults,
             "arbitrary_properties": options.arbitrary_properties,
             "engine": f"Apache-Spark/{spark_version}",

@@ -65,6 +65,7 @@ pub use cluster_by::cluster_by;
 pub use column_mapping::without_mapping;
 pub(crate) use column_mapping::{nested_id, reuse};
 pub use constraints::{add_constraint, constraints, drop_constraint};
+pub(crate) use defaults::check_defaults_supported;
 pub use definition::{Definition, columns_from_json};
 pub use drop_column::drop_columns;
 pub use evolve::{merge_schema, merge_source_schema, overwrite_schema};

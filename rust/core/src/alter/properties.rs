@@ -107,6 +107,18 @@ pub fn for_new_table(
     Ok((set, asked))
 }
 
+/// Checks the names and values of properties that are not set, because the table exists. Names of features are not
+/// looked at.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a key that is not known, is not set by hand, or whose value cannot be.
+pub(crate) fn check_properties(given: &BTreeMap<String, String>, options: SetOptions) -> Result<()> {
+    let named = |key: &&String| !key.to_lowercase().starts_with(FEATURE_PREFIX);
+    let properties =
+        given.iter().filter(|(key, _)| named(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
+    checked(&properties, options).map(|_| ())
+}
+
 /// The properties `delta.*` that deltaic knows, in order.
 pub fn known_properties() -> impl Iterator<Item = &'static str> {
     TableProperty::settable().map(TableProperty::name)

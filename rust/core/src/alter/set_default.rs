@@ -28,7 +28,7 @@ pub fn set_default(table: &Definition, column: &[String], expression: Option<&st
         }
         None => drop(field.metadata.remove(CURRENT_DEFAULT)),
     }
-    check(&new)?;
+    check(Some(table), &new)?;
     finalize(Some(table), new, &Default::default(), Change::Alter)
 }
 
@@ -57,5 +57,20 @@ mod tests {
         assert!(set_default(&t, &path("v"), Some("NULL")).is_ok());
         let error = set_default(&table("a long", &[]), &path("a"), Some("1")).unwrap_err();
         assert_eq!(error.kind(), "InvalidFeatureChange");
+    }
+
+    #[test]
+    fn a_table_without_the_feature_keeps_the_defaults_that_it_has() {
+        let mut t = table("a long, b long", &[]);
+        for field in &mut t.schema.fields {
+            field.metadata.insert(CURRENT_DEFAULT.into(), "7".into());
+        }
+        let less = set_default(&t, &path("a"), None).unwrap();
+        assert!(!less.schema.fields[0].metadata.contains_key(CURRENT_DEFAULT));
+        assert_eq!(less.schema.fields[1].metadata[CURRENT_DEFAULT], "7");
+        for text in ["8", "7"] {
+            let error = set_default(&less, &path("a"), Some(text)).unwrap_err();
+            assert_eq!(error.kind(), "InvalidFeatureChange");
+        }
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn check(old: Option<&Definition>, new: &Definition, change: Change) 
     check_type_changes(&new.metadata.id, &new.schema)?;
     generated::check(&new.schema)?;
     identity::check(&new.schema)?;
-    defaults::check(new)?;
+    defaults::check(old, new)?;
     row_tracking::check(new)?;
     stats_list::check(new)?;
     iceberg_compat::check(old, new, change)?;

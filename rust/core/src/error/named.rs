@@ -15,7 +15,9 @@ impl Error {
         condition: &'static Condition,
         parameters: impl IntoIterator<Item = (&'static str, P)>,
     ) -> Self {
-        let parameters = parameters.into_iter().map(|(name, value)| (name, value.into())).collect();
+        let has = |name: &str| condition.parameters.iter().any(|(own, _)| *own == name);
+        let given = parameters.into_iter().filter(|(name, _)| has(name));
+        let parameters = given.map(|(name, value)| (name, value.into())).collect();
         let error = match self {
             Error::Named(given) => given.error,
             plain => plain,

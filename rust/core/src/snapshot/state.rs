@@ -181,7 +181,7 @@ impl Snapshot {
         self.checks().level()
     }
 
-    fn checks(&self) -> Checks {
+    pub(super) fn checks(&self) -> Checks {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).evidence.checks
     }
 

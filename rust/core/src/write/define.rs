@@ -13,8 +13,8 @@ use super::plan::{Target, plan};
 use crate::actions::{DomainMetadata, Metadata, OperationName, Protocol};
 use crate::alter::clustering::shown;
 use crate::alter::{
-    Asked, Change, Definition, SetOptions, cluster_by, finalize, iceberg_compat, joined_protocol, reuse,
-    without_mapping,
+    Asked, Change, Definition, SetOptions, check_defaults_supported, cluster_by, finalize, iceberg_compat,
+    joined_protocol, reuse, without_mapping,
 };
 use crate::error::{Error, Result, condition};
 use crate::features::{CLUSTERING_DOMAIN, TableFeature, check_writer};
@@ -118,7 +118,9 @@ fn attempt(location: &Location, spec: &TableSpec, mode: DefineMode, budget: Dura
 /// As [`define_table`].
 pub(super) fn made(spec: &TableSpec) -> Result<(Definition, Option<DomainMetadata>)> {
     let (protocol, metadata) = new_table(&spec.schema, &spec.options())?;
-    spec.clustered(Definition::of(&protocol, &metadata)?)
+    let new = Definition::of(&protocol, &metadata)?;
+    check_defaults_supported(&new)?;
+    spec.clustered(new)
 }
 
 fn make(location: &Location, spec: &TableSpec, mode: DefineMode, budget: Duration) -> Result<Defined> {

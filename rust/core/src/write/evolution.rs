@@ -59,5 +59,6 @@ pub(super) fn check_no_definition(options: &WriteOptions, what: &str) -> Result<
         return Ok(());
     }
     let reason = format!("`false` says that no rows change, so this write cannot {what}");
-    Err(Error::InvalidArgument { argument: "dataChange".into(), reason })
+    Err(Error::InvalidArgument { argument: "dataChange".into(), reason }
+        .named(&condition::DATA_CHANGE_FALSE, [("op", what)]))
 }

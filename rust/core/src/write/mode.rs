@@ -82,8 +82,12 @@ pub struct WriteOptions {
     pub whole_partitions: bool,
     /// Partition columns. They are set at creation; on an existing table they may be left out, and must be its own.
     pub partition_by: Vec<String>,
-    /// Table properties for creation. On an existing table they must be its own.
+    /// Table properties for creation. On an existing table they must be its own, or
+    /// [`WriteOptions::creation_only`].
     pub configuration: BTreeMap<String, String>,
+    /// On an existing table only the names and values of [`WriteOptions::configuration`] are checked, and nothing is
+    /// set: Spark's writers give the same options to the first write and to each later one.
+    pub creation_only: bool,
     /// Table properties for creation that [`WriteOptions::configuration`] does not name. They are ignored for an
     /// existing table. With `delta.ignoreProtocolDefaults` in either, those that are about the protocol are left out.
     pub defaults: BTreeMap<String, String>,
@@ -207,6 +211,7 @@ impl Default for WriteOptions {
             whole_partitions: false,
             partition_by: Vec::new(),
             configuration: BTreeMap::new(),
+            creation_only: false,
             defaults: BTreeMap::new(),
             properties: SetOptions::default(),
             name: None,

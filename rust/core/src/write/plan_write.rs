@@ -11,6 +11,7 @@ use super::plan::{Target, WritePlan, plan};
 use super::rules::Rules;
 use crate::actions::Metadata;
 use crate::alter::check_partition_columns;
+use crate::alter::properties::check_properties;
 use crate::error::{Error, Result, condition};
 use crate::features::check_writer;
 use crate::properties::{FEATURE_PREFIX, PREFIX};
@@ -64,6 +65,9 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
     let path = location.root().to_string();
     let version = snapshot.version();
     let mut target = Target::Existing(version);
+    if options.creation_only {
+        check_properties(&options.configuration, options.properties)?;
+    }
     match options.mode {
         WriteMode::ErrorIfExists => return Err(Error::TableAlreadyExists { path, version }),
         WriteMode::Ignore => target = Target::Skip(version),
@@ -90,14 +94,17 @@ pub fn plan_write(location: &Location, data: &StructType, options: &WriteOptions
         return Ok(plan);
     }
     if data.fields.is_empty() && !options.replaces_schema() {
-        return Err(Error::InvalidSchema { reason: "the rows have no columns".into() });
+        return Err(Error::InvalidSchema { reason: "the rows have no columns".into() }
+            .of_condition(&condition::CANNOT_WRITE_EMPTY_SCHEMA_TABLE_NO_COLUMNS));
     }
     let (protocol, metadata, unclustered) = evolved(&snapshot, data, options)?;
     let mut plan = plan(location, target, protocol, metadata, options)?;
     plan.domains.extend(unclustered);
     check_writer(&path, &plan.protocol)?;
     check_same_partitioning(&plan, options)?;
-    check_same_properties(&plan.metadata, options)?;
+    if !options.creation_only {
+        check_same_properties(&plan.metadata, options)?;
+    }
     check_assignable(&path, data, &plan.schema)?;
     if options.whole_partitions {
         check_partitions_given(&path, data, &plan.schema, &plan.partition_columns)?;

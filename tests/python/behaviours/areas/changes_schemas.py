@@ -84,6 +84,17 @@ def a_drop_and_a_new_column_of_the_name(p: Player, mode: str) -> None:
 
 
 @AREA.situation()
+def a_rename_and_a_drop(p: Player) -> None:
+    """No version within the range has the schema of its end."""
+    fed(p, more=", 'delta.columnMapping.mode' = 'name'")
+    p.sql("INSERT INTO {t} VALUES (1, 'a')", "ALTER TABLE {t} RENAME COLUMN name TO called")
+    p.sql(
+        "INSERT INTO {t} VALUES (2, 'b')", "ALTER TABLE {t} DROP COLUMN called", "INSERT INTO {t} VALUES (3)"
+    )
+    ranges(p, (0, 5), (0, 1), (0, 2), (2, 3), (0, 3), (3, 5), (4, 5), (5, 5))
+
+
+@AREA.situation()
 def mapping_that_comes(p: Player) -> None:
     fed(p)
     p.sql("INSERT INTO {t} VALUES (1, 'a')")

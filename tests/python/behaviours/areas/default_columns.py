@@ -248,3 +248,29 @@ def what_is_kept_of_old_rows(p: Player, statement: Any) -> None:
     if Path(p.at, "u").exists():
         _defaults(p, f"{p.at}/u")
     p.answers(p.read)
+
+
+@AREA.situation()
+def a_frame_of_it_that_is_saved(p: Player) -> None:
+    """As a new table, which has the defaults and not the feature: it can still be changed."""
+    p.sql(
+        f"CREATE TABLE {{u}} (d DATE DEFAULT '2020-01-01', n INT DEFAULT 5) USING delta {FEATURE}",
+        "INSERT INTO {u} VALUES ('2020-11-12', 3)",
+    )
+    p.write(p.read(f"{p.at}/u"))
+    p.logged_schema()
+    p.detail()
+    p.attempt(
+        "INSERT INTO {t} (n) VALUES (9)",
+        "INSERT INTO {t} VALUES (DEFAULT, 10)",
+        "UPDATE {t} SET n = DEFAULT WHERE n = 9",
+        "MERGE INTO {t} AS t USING (SELECT 77 AS n) AS s ON t.n = s.n WHEN NOT MATCHED THEN INSERT (n) VALUES (s.n)",
+        "ALTER TABLE {t} ALTER COLUMN n SET DEFAULT 7",
+        "ALTER TABLE {t} ADD COLUMN z INT",
+        "INSERT INTO {t} (z) VALUES (1)",
+        "ALTER TABLE {t} ALTER COLUMN n DROP DEFAULT",
+        lambda: p.write("SELECT 8 AS n"),
+        "ALTER TABLE {t} ALTER COLUMN n SET DEFAULT 5",
+    )
+    p.rows()
+    p.logged_schema()

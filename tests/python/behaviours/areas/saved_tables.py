@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from playing import Area
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -381,3 +382,74 @@ def columns_of_one_name(p: Player, sensitive: str) -> None:
         "REPLACE TABLE {t} (a INT, A INT) USING delta",
     )
     p.schema()
+
+
+GIVEN = {
+    "delta.checkpointInterval": "11",
+    "DELTA.appendonly": "false",
+    "owner": "me",
+    "logRetentionDuration": "interval 1 day",
+}
+NEW: dict[str, Any] = {
+    **{
+        mode: lambda p, df, mode=mode: df.write.format("delta").mode(mode).options(**GIVEN).save(p.path)
+        for mode in ("append", "overwrite", "ignore")
+    },
+    "saveAsTable": lambda p, df: df.write.format("delta").options(**GIVEN).saveAsTable(p.name),
+    "saveAsTable with a path": lambda p, df: (
+        df.write.format("delta").mode("overwrite").options(**GIVEN).option("path", p.path).saveAsTable(p.name)
+    ),
+    "create": lambda p, df: df.writeTo(p.name).using("delta").options(**GIVEN).create(),
+    "createOrReplace": lambda p, df: (
+        df.writeTo(p.name)
+        .using("delta")
+        .options(**GIVEN)
+        .tableProperty("delta.checkpointInterval", "12")
+        .createOrReplace()
+    ),
+}
+
+
+@AREA.grid(NEW)
+def options_that_become_properties(p: Player, route: Callable[..., Any]) -> None:
+    p.attempt(lambda: route(p, p.sql("SELECT 1 AS id")))
+    by_name = p.spark.catalog.tableExists(p.name)
+    p.detail("{name}" if by_name else "{t}")
+    if by_name:
+        p.answers("SHOW TBLPROPERTIES {name}")
+        p.sql("DROP TABLE {name}")
+
+
+@AREA.situation()
+def layouts_that_no_table_has(p: Player) -> None:
+    """Partitions by transforms, buckets, sorted files."""
+    df = p.sql("SELECT 1 AS id, timestamp'2020-01-02 03:04:05' AS t")
+    parts = [F.years("t"), F.months("t"), F.days("t"), F.hours("t"), F.bucket(4, "id")]
+    p.attempt(*(lambda by=by: df.writeTo(p.name).using("delta").partitionedBy(by).create() for by in parts))
+    p.attempt(lambda: df.writeTo(p.name).using("delta").partitionedBy(F.days("t")).createOrReplace())
+    columns = "CREATE TABLE {name} (id INT, t TIMESTAMP) USING delta"
+    p.attempt(f"{columns} PARTITIONED BY (months(t))", f"{columns} PARTITIONED BY (bucket(4, id))")
+    p.attempt(f"{columns} CLUSTERED BY (id) INTO 4 BUCKETS")
+    p.attempt(lambda: df.write.format("delta").bucketBy(2, "id").saveAsTable(p.name))
+    p.attempt(lambda: df.write.format("delta").sortBy("id").saveAsTable(p.name))
+    p.tell(p.spark.catalog.tableExists(p.name))
+
+
+@AREA.situation()
+def frames_without_rows_by_name(p: Player) -> None:
+    empty = p.sql("SELECT 1 AS id WHERE false")
+    empty.writeTo(p.name).using("delta").create()
+    empty.writeTo(p.name).using("delta").createOrReplace()
+    empty.writeTo(p.name).using("delta").replace()
+    p.rows("SELECT * FROM {name}")
+    p.schema("SELECT * FROM {name}")
+    p.commit("{name}")
+
+
+@AREA.situation()
+def another_place_than_that_of_the_table(p: Player) -> None:
+    p.sql(AT)
+    for mode in ("append", "overwrite"):
+        p.attempt(lambda mode=mode: saved(p, "SELECT 1L AS id, 2 AS n", mode, path=f"{p.at}/other"))
+        p.attempt(lambda mode=mode: saved(p, "SELECT 1L AS id, 2 AS n", mode, path=p.path))
+    p.rows()

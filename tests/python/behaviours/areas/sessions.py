@@ -342,6 +342,29 @@ def changes_by_subqueries(p: Player) -> Any:
     return [updated, ids(p.read(path))]
 
 
+def take_back(path: str, *versions: int) -> None:
+    """Somebody deletes commits, with all that tells of them."""
+    for version in versions:
+        for file in Path(path, "_delta_log").glob(f"*{version:020}.*"):
+            file.unlink()
+
+
+def commits_that_were_taken_back(p: Player) -> Any:
+    """The session knows them: each read has what is there, and each change begins there."""
+    path = p.fresh()
+    for number in (10, 20, 30):
+        p.spark.range(number, number + 1).write.format("delta").mode("append").save(path)
+    first = ids(p.read(path))
+    take_back(path, 2, 3)
+    found = [first, ids(p.read(path)), ids(p.sql(f"SELECT * FROM delta.`{path}`"))]
+    p.spark.range(40, 41).write.format("delta").mode("append").save(path)
+    found.append(ids(p.read(path)))
+    take_back(path, 2)
+    p.sql(f"UPDATE delta.`{path}` SET id = id + 100 WHERE id > 1")
+    versions = p.sql(f"DESCRIBE HISTORY delta.`{path}`").select("version", "operation").collect()
+    return [*found, ids(p.read(path)), [list(row) for row in versions]]
+
+
 def the_last_commit(p: Player) -> Any:
     """The session's settings name the version of each commit of its own, and no other writer's."""
     known, found, path = "spark.databricks.delta.lastCommitVersionInSession", [], p.fresh()
@@ -395,6 +418,7 @@ SITUATIONS: list[Callable[[Player], Any]] = [
     columns_that_changed,
     blind_appends,
     changes_by_subqueries,
+    commits_that_were_taken_back,
 ]
 
 

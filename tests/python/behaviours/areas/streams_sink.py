@@ -37,6 +37,20 @@ def history(p: Player, table: str = "{u}") -> None:
 
 
 @AREA.situation()
+def options_that_are_no_properties(p: Player) -> None:
+    """Of a table that a stream makes, or writes to."""
+    p.conf("spark.databricks.delta.properties.defaults.checkpointInterval", "7")
+    p.sql("CREATE TABLE {t} (id INT) USING delta", "INSERT INTO {t} VALUES (1)")
+    given = {"delta.appendOnly": "true", "delta.nosuch": "x"}
+    p.attempt(lambda: p.stream(**given))
+    p.detail("{u}")
+    p.sql("INSERT INTO {t} VALUES (2)")
+    p.attempt(lambda: p.stream(**given))
+    p.detail("{u}")
+    p.rows("SELECT * FROM {u}")
+
+
+@AREA.situation()
 def append(p: Player) -> None:
     """Each batch is a commit; what was committed is skipped after a restart, whatever the checkpoint knows."""
     p.sql("CREATE TABLE {t} (id INT) USING delta", "INSERT INTO {t} VALUES (1)", "INSERT INTO {t} VALUES (2)")

@@ -59,3 +59,53 @@ def replace_where(p: Player, case: tuple[str, str, dict[str, str]]) -> None:
     p.attempt(lambda: p.write(rows, "overwrite", replaceWhere=condition, **options))
     p.rows()
     p.commit()
+
+
+GIVEN = {
+    "delta.enableChangeDataFeed": "true",
+    "delta.columnMapping.mode": "name",
+    "delta.feature.variantType": "supported",
+}
+
+
+@AREA.grid({name: route for name, route in ROUTES.items() if "eplace" not in name})
+def properties_of_a_table_that_exists(p: Player, route: Callable[..., object]) -> None:
+    """The options of the first write are given to each later one: a table that exists stays as it is."""
+    named(p)
+    rows = p.sql("SELECT 3 AS id, 3 AS p")
+    p.attempt(lambda: route(p, rows, GIVEN))
+    p.rows()
+    p.detail()
+
+
+@AREA.family({"append": "append", "overwrite": "overwrite", "ignore": "ignore"})
+def what_is_no_property(p: Player, mode: str) -> None:
+    p.sql("CREATE TABLE {t} (id INT) USING delta TBLPROPERTIES ('delta.checkpointInterval' = '7')")
+    for name, value in (
+        ("delta.nosuch", "1"),
+        ("delta.feature.nosuch", "supported"),
+        ("delta.checkpointInterval", "11"),
+        ("DELTA.appendonly", "false"),
+    ):
+        p.attempt(lambda option={name: value}: p.write("SELECT 1 AS id", mode, **option))
+    p.rows()
+    p.detail()
+
+
+@AREA.situation()
+def rows_that_are_only_rearranged(p: Player) -> None:
+    """Such a write makes no table and changes no columns."""
+    p.attempt(lambda: p.write("SELECT 1 AS id", dataChange="false"))
+    p.write("SELECT 1 AS id")
+    p.attempt(lambda: p.write("SELECT 1 AS id, 2 AS n", dataChange="false", mergeSchema="true"))
+    p.attempt(lambda: p.write("SELECT 2 AS n", "overwrite", dataChange="false", overwriteSchema="true"))
+    p.attempt(lambda: p.write("SELECT 1 AS id", "overwrite", dataChange="false"))
+    p.rows()
+
+
+@AREA.situation()
+def a_dynamic_overwrite_that_the_session_forbids(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (id INT, p INT) USING delta PARTITIONED BY (p)")
+    p.conf("spark.databricks.delta.dynamicPartitionOverwrite.enabled", "false")
+    p.attempt(lambda: p.write("SELECT 1 AS id, 1 AS p", "overwrite", **DYNAMIC))
+    p.rows()
