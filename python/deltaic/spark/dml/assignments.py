@@ -59,11 +59,13 @@ class Assignments:
         self._op = op
         self.all: list[Assignment] = []
         by_case = str(op.spark.conf.get(_CASE, "false")).lower() == "true"
+        by_column: dict[str, list[Assignment]] = {}
         for target, value in given.items():
             path, field, spelled = _resolve(
                 op, target, argument, clause, new_columns=new_columns, by_case=by_case
             )
-            clash = next((a for a in self.all if _overlap(a.path, path)), None)
+            of_column = by_column.setdefault(path[0], [])
+            clash = next((a for a in of_column if _overlap(a.path, path)), None)
             if clash is not None and argument != "set" and clash.spelled != spelled and not _makes_values(op):
                 continue  # of a name in two cases delta-spark takes the first
             if clash is not None:
@@ -84,6 +86,7 @@ class Assignments:
             if isinstance(value, str) and value.strip().upper() == "DEFAULT" and len(path) == 1:
                 value = op.default(field.name) if DEFAULT in field.metadata else "NULL"
             self.all.append(Assignment(path, value, field.dataType, spelled))
+            of_column.append(self.all[-1])
 
     def values(self) -> list[Any]:
         """The values, as they were given."""
@@ -99,7 +102,9 @@ class Assignments:
         storing = Storing(F, casting_of(op), fills=op.evolving, path=op.ref.path)
         values = {}
         for a, given in zip(self.all, typed.fields, strict=True):
-            old = old_value(op, op.written[a.path[0]]) if keeps_fields else None
+            # it takes requests, and only fields of structs are kept
+            keeps = keeps_fields and isinstance(a.data_type, StructType)
+            old = old_value(op, op.written[a.path[0]]) if keeps else None
             value = op.column(a.value)
             values[a.path] = storing.stored(value, given.dataType, a.data_type, a.path[-1], old)
         return values
@@ -110,7 +115,9 @@ class Assignments:
         tops = dict.fromkeys(a.path[0] for a in self.all)
         fields = {name: op.written[name] for name in tops}
         return {
-            name: _replaced(op.functions, old_value(op, f), f.dataType, (name,), values)
+            name: values[(name,)]
+            if (name,) in values
+            else _replaced(op.functions, old_value(op, f), f.dataType, (name,), values)
             for name, f in fields.items()
         }
 

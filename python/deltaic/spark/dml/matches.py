@@ -138,9 +138,8 @@ class Matches:
         """Places, row ids, the new row where a clause updates, and the old one where changes are recorded."""
         op, F = self.op, self.op.functions  # noqa: N806 (its usual name)
         columns = [F.col(c) for c in (FILE, ROW, SOURCE_ROW, CLAUSE)]
-        old = {f.name: old_value(op, f) for f in op.written.fields}
         if op.dml.has_change_feed:
-            columns.append(F.struct(*(v.alias(n) for n, v in old.items())).alias(OLD))
+            columns.append(F.struct(*(old_value(op, f).alias(f.name) for f in op.written.fields)).alias(OLD))
         if not self.updates:
             return columns
         values = self._values(rows, {i: u for i, u in self.updates.items() if i in matched})
@@ -151,13 +150,17 @@ class Matches:
             for n in _set(u)
         }
         always = self._always()
-        for name, value in old.items():
-            new = value
-            for (i, column), given in {**values, **carried}.items():
-                if column == name:
-                    # the old value is not read where no row keeps it
-                    new = given if i == always else F.when(F.col(CLAUSE) == i, given).otherwise(new)
-            columns.append(new.alias(name))
+        by_column: dict[str, list[tuple[int, Any]]] = {}
+        for (i, column), value in {**values, **carried}.items():
+            by_column.setdefault(column, []).append((i, value))
+        for field in op.written.fields:
+            given = by_column.get(field.name, [])
+            # the old value is not read where no row keeps it
+            kept = not given or given[0][0] != always
+            new: Any = old_value(op, field) if kept else None
+            for i, value in given:
+                new = value if i == always else F.when(F.col(CLAUSE) == i, value).otherwise(new)
+            columns.append(new.alias(field.name))
         return [*columns, *op.row_id_columns()]
 
     def _always(self) -> int | None:

@@ -218,11 +218,16 @@ def _insert(op: Operation, matches: Matches, inserts: Mapping[int, Assignments],
     for field in op.written.fields:
         if len(lacking[field.name]) == len(clauses) and (is_made(field) or not computes):
             continue  # the rules of the table fill it
-        value = F.lit(None)
-        for i in clauses:
-            own = values[i][field.name] if field.name in values[i] else _default(op, field)
+        given = [
+            (i, values[i][field.name] if field.name in values[i] else _default(op, field)) for i in clauses
+        ]
+        # each row has a clause: that of the last one is what is left
+        value = given[-1][1]
+        for i, own in given[:-1]:
             value = F.when(F.col(CLAUSE) == i, own).otherwise(value)
-        columns.append(value.cast(field.dataType).alias(field.name))
+        if len(given) > 1 or field.name not in values[given[0][0]]:
+            value = value.cast(field.dataType)
+        columns.append(value.alias(field.name))
     rows = rows.select(CLAUSE, *columns)
     if matches.seen is None:
         rows = _in_full_files(op, rows, matches.source.count)

@@ -15,6 +15,7 @@ from pyspark.sql.types import BinaryType, NumericType, StringType
 from deltaic.identifiers import quoted
 from deltaic.spark.dml.keys import keys_of
 from deltaic.spark.session.jvm import java_method
+from deltaic.spark.session.projection import Taken, select
 from deltaic.spark.write.routes import driver
 
 if TYPE_CHECKING:
@@ -48,13 +49,13 @@ class Source:
         """Least and largest value, number of nulls, and about how many values."""
         self._all: dict[Key, list[Any]] | None = None
         self._copies: dict[str, str] = {}
+        self._columns: dict[str, Any] = {}
         if by_name:
             self._copies = {f.name.lower(): f"{_COPY}{i}" for i, f in enumerate(self._given.fields)}
-        copies = (
-            F.col(quoted(f.name)).alias(self._copies[f.name.lower()]) for f in self._given.fields if by_name
-        )
+        copies = (Taken(f.name, self._copies[f.name.lower()]) for f in self._given.fields if by_name)
         number = F.monotonically_increasing_id().alias(SOURCE_ROW)
-        self.rows, self._held = op.computed_once(given.select("*", *copies, number), now=not op.connect)
+        rows = select(given, [F.col("*"), *copies, number])
+        self.rows, self._held = op.computed_once(rows, now=not op.connect)
         if not self._held and not op.connect:
             kept = driver.kept(self.rows, _MOST_HELD)
             if kept is not None:
@@ -115,7 +116,9 @@ class Source:
     def column(self, name: str) -> Any:
         """The column of a name, whatever the table has of that name; None where there is none."""
         copy = self._copies.get(name.lower())
-        return None if copy is None else self._op.functions.col(copy)
+        if copy is not None and copy not in self._columns:
+            self._columns[copy] = self._op.functions.col(copy)
+        return None if copy is None else self._columns[copy]
 
     @property
     def names(self) -> list[str]:

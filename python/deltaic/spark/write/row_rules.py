@@ -17,10 +17,11 @@ from pyspark.sql.types import StringType
 
 from deltaic.identifiers import quoted
 from deltaic.spark.session.kind import functions, is_connect
+from deltaic.spark.session.projection import Taken, select, type_of
 from deltaic.spark.write import failure_marks
 from deltaic.spark.write.row_checks import guarded, limited, refusal, shown
 from deltaic.spark.write.rule_expressions import CHECK, DEFAULT, GENERATED, Rule
-from deltaic.spark.write.write_columns import primitive
+from deltaic.spark.write.write_columns import simple_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,12 +118,13 @@ def table_rows(
     if rules.identities:
         df = numbered(df)
     row = _shown_once(F, [c.source for c in columns if c.source is not None])
-    rows = df.select(
-        *[
+    rows = select(
+        df,
+        [
             _supplied(df, i, c, rules, tasks, row)
             for i, c in enumerate(columns)
             if c.name not in rules.generated
-        ]
+        ],
     )
     try:
         rows = _complete(F, rows, columns, rules, within)
@@ -144,6 +146,8 @@ def _supplied(
 ) -> Any:
     F = functions(df)  # noqa: N806 (its usual name)
     if column.source is not None:
+        if column.text_limit is None and not column.not_null:
+            return Taken(column.source, column.name, simple_type(column))
         value = F.col(quoted(column.source))
     elif column.name in rules.defaults:
         value = rules.defaults[column.name].column(df.sparkSession.range(1))
@@ -155,8 +159,8 @@ def _supplied(
 
 
 def _fitted(F: Any, value: Any, number: int, column: WriteColumn, row: Callable[[], Any]) -> Any:  # noqa: N803
-    if (target := primitive(column)) is not None:
-        value = value.cast(target)
+    if (target := simple_type(column)) is not None:
+        value = value.cast(type_of(target))
     if column.text_limit is not None:
         value = limited(
             F, value, column.text_limit, refusal(F, failure_marks.guard(number, failure_marks.LENGTH), row())
@@ -185,16 +189,17 @@ def identity_value(F: Any, identity: Sequence, tasks: int) -> Any:  # noqa: N803
 
 
 def _complete(F: Any, rows: Any, columns: list[WriteColumn], rules: RowRules, within: str | None) -> Any:  # noqa: N803
-    names = [F.col(quoted(c.name)) for c in columns]
+    names: list[Any] = [Taken(c.name, c.name) for c in columns]
     if rules.generated:
         row = _shown_once(F, [c.name for c in columns if c.name not in rules.generated])
-        rows = rows.select(
-            *[
+        rows = select(
+            rows,
+            [
                 _fitted(F, rules.generated[c.name].column(rows), i, c, row)
                 if c.name in rules.generated
                 else names[i]
                 for i, c in enumerate(columns)
-            ]
+            ],
         )
     refused = [
         (check.holds(rows), failure_marks.broken(n), _named(columns, check.expression))
@@ -208,11 +213,11 @@ def _complete(F: Any, rows: Any, columns: list[WriteColumn], rules: RowRules, wi
     rows = _as_they_are_read(F, rows, columns)
     # a void column is not written, and a condition with it would not be checked
     at = next((i for i, c in enumerate(columns) if not c.void), 0)
-    value = names[at]
+    value = names[at].column(F)
     for holds, mark, named in reversed(refused):
         value = F.when(holds, value).otherwise(refusal(F, mark, shown(F, named)))
     names[at] = value.alias(columns[at].name)
-    return rows.select(*names)
+    return select(rows, names)
 
 
 def _as_they_are_read(F: Any, rows: Any, columns: list[WriteColumn]) -> Any:  # noqa: N803
@@ -220,13 +225,14 @@ def _as_they_are_read(F: Any, rows: Any, columns: list[WriteColumn]) -> Any:  # 
     if not any(c.partition for c in columns):
         return rows
     kinds = [field.dataType for field in rows.schema]
-    return rows.select(
-        *[
+    return select(
+        rows,
+        [
             F.nullif(F.col(quoted(c.name)), F.lit("")).alias(c.name)
             if c.partition and isinstance(kind, StringType)
-            else F.col(quoted(c.name))
+            else Taken(c.name, c.name)
             for c, kind in zip(columns, kinds, strict=True)
-        ]
+        ],
     )
 
 

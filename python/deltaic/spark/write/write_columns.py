@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyspark.sql.functions
-from pyspark.sql.types import (
-    StructType,
-)
 
 from deltaic.identifiers import quoted
+from deltaic.spark.session.projection import Taken, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,14 +45,13 @@ class WriteColumn:
         return [cls(**column) for column in json.loads(text)]
 
 
-def primitive(column: WriteColumn) -> Any:
-    """The type that a column without fields must be cast to, if any."""
-    target = column.target_type
-    return None if target is None or isinstance(target, dict) else _type(target)
+def simple_type(column: WriteColumn) -> Any:
+    """The type that a column without fields must be cast to, as its JSON value, if any."""
+    return None if isinstance(column.target_type, dict) else column.target_type
 
 
 def physical(columns: list[WriteColumn], partitioning: Sequence[str]) -> list[Any]:
-    """Columns of the table as Spark's Parquet writer must see them: names and ids of data files.
+    """What `projection.select` takes of the table for Spark's Parquet writer: names and ids of data files.
 
     First the partition columns as the text of their folders, in a session whose time zone is UTC: Spark takes the
     first column of a name. Then what the files hold, partition columns at the end, and no void ones.
@@ -67,22 +64,21 @@ def physical(columns: list[WriteColumn], partitioning: Sequence[str]) -> list[An
 
 
 def _stored(column: WriteColumn) -> Any:
-    value = _value(column)
+    metadata = {} if column.field_id is None else {"parquet.field.id": column.field_id}
     if column.partition:
+        value = _value(column)
         # an empty text is null in the log
         value = pyspark.sql.functions.when(value.cast("string") != "", value)
-    metadata = {} if column.field_id is None else {"parquet.field.id": column.field_id}
-    return value.alias(column.physical, metadata=metadata)
+        return value.alias(column.physical, metadata=metadata)
+    return Taken(column.name, column.physical, _rearranged(column), metadata)
 
 
 def _value(column: WriteColumn) -> Any:
     value = pyspark.sql.functions.col(quoted(column.name))
-    if isinstance(column.target_type, dict):
-        # a cast between structs is by position: it renames, and carries the ids
-        value = value.cast(_type(column.target_type))
-    return value
+    target = _rearranged(column)
+    return value if target is None else value.cast(type_of(target))
 
 
-def _type(target: Any) -> Any:
-    field = {"name": "c", "type": target, "nullable": True, "metadata": {}}
-    return StructType.fromJson({"type": "struct", "fields": [field]}).fields[0].dataType
+def _rearranged(column: WriteColumn) -> Any:
+    """The type of a struct in files: a cast between structs is by position, it renames and carries the ids."""
+    return column.target_type if isinstance(column.target_type, dict) else None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from deltaic.spark.session.jvm import context_loader, finds, java_class, java_method, static_method
+from deltaic.spark.session.projection import select_java
 from deltaic.spark.session.task_ends import ended_after_failure
 from deltaic.spark.write.write_columns import WriteColumn, physical
 
@@ -91,7 +92,7 @@ def _run(
     frame = frames.ofRows(session, df._jdf.queryExecution().analyzed())
     stored = physical(columns, plan.partition_columns)
     utils = java_class(gateway, "org.apache.spark.api.python.PythonUtils")
-    frame = frame.select(utils.toSeq([c._jc for c in stored]))
+    frame = select_java(df.sparkSession, frame, stored)
     settings = {"compression": plan.compression, "maxRecordsPerFile": options.max_records_per_file}
     arguments = (
         session,
