@@ -26,6 +26,8 @@ WORK = {
     "append": 1.5,
     "append partitioned": 1.6,
     "append rows": 10,
+    "append wide": None,
+    "merge wide": None,
     "delete": 3,
     "update": 2.5,
     "merge": 1.8,
@@ -41,7 +43,13 @@ WORK = {
 # how many times the seconds of Spark's own reader of the same files a scan shall take at most
 OF_PARQUET = {"scan": 1, "scan deleted": 2}
 # the JVM compiles what a commit runs through for some hundred commits, of either engine
-LEAST_REPEATS = {"append rows": 8, "micro-batches": 4, "micro-batches unwritten": 4}
+LEAST_REPEATS = {
+    "append rows": 8,
+    "append wide": 4,
+    "merge wide": 4,
+    "micro-batches": 4,
+    "micro-batches unwritten": 4,
+}
 # file systems limit the links of a file
 LINKS = 50_000
 COMMITS = 100

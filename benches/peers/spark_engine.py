@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 APPENDS = 100
+COLUMNS = 1000
 BATCHES = 40
 BATCH_ROWS = 100
 PARTITIONS = 50
@@ -133,6 +134,16 @@ class Engine:
             self.write(self.data(0, self.rows), master, vectors=vectors)
         self.copy(master)
 
+    def wide(self, first: int, end: int) -> DataFrame:
+        return self.spark.range(first, end, 1, 1).selectExpr(*(f"id + {n} AS c{n}" for n in range(COLUMNS)))
+
+    def wide_table(self) -> None:
+        """A thousand rows of many columns."""
+        master = self.folder / "wide"
+        if not master.exists():
+            self.write(self.wide(0, 1000), master, vectors=True)
+        self.copy(master)
+
     def many_small(self) -> None:
         master = self.folder / f"many-small-{self.small}"
         if not master.exists():
@@ -169,6 +180,14 @@ class Engine:
     def append_rows(self) -> None:
         for n in range(APPENDS):
             self.write(self.data(n, n + 1, tasks=1), self.path)
+
+    def append_wide(self) -> None:
+        self.write(self.wide(1000, 1001), self.path)
+
+    def merge_wide(self) -> None:
+        """Of two rows, one of which is there."""
+        builder = self.table().alias("t").merge(self.wide(999, 1001).alias("s"), "t.c0 = s.c0")
+        builder.whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
 
     def delete(self) -> None:
         self.table().delete("id % 1000 = 7")
@@ -239,6 +258,8 @@ WORK: dict[str, tuple[Callable[[Engine], None], Callable[[Engine], None]]] = {
     "append": (Engine.empty, Engine.append),
     "append partitioned": (lambda e: e.empty("k"), Engine.append_partitioned),
     "append rows": (Engine.empty, Engine.append_rows),
+    "append wide": (Engine.wide_table, Engine.append_wide),
+    "merge wide": (Engine.wide_table, Engine.merge_wide),
     "delete": (lambda e: e.large(vectors=True), Engine.delete),
     "update": (lambda e: e.large(vectors=True), Engine.update),
     "merge": (lambda e: e.large(vectors=True), Engine.merge),
