@@ -100,12 +100,6 @@ fn a_table_that_breaks_a_rule_is_not_made() {
             "InvalidFeatureChange",
         ),
         (
-            "a default without its feature",
-            v1(),
-            of(&[column("a", "long", json!({"CURRENT_DEFAULT": "1"}))], &[]),
-            "InvalidFeatureChange",
-        ),
-        (
             "an expression without its feature",
             v1(),
             of(&[plain("a", "long"), column("b", "long", json!({"delta.generationExpression": "a"}))], &[]),
