@@ -9,7 +9,8 @@ use super::fact::Fact;
 use super::kinds::{Error, Given};
 
 impl Error {
-    /// The same error with its condition; `parameters` are those that no fact of the error fills.
+    /// The same error with its condition; `parameters` are those that no fact of the error fills. What the condition does
+    /// not have is left out, so that one place can name several.
     pub fn named<P: Into<String>>(
         self,
         condition: &'static Condition,

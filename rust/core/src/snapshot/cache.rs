@@ -3,9 +3,9 @@ use std::sync::Mutex;
 
 use super::at::At;
 use super::level::{Checks, Verify};
+use super::load::has_commit;
 use super::state::Snapshot;
 use crate::error::{Error, Result};
-use crate::log::commit_name;
 use crate::store::{Location, StorageOptions};
 use crate::unlocked::if_unlocked;
 
@@ -61,22 +61,12 @@ impl Snapshot {
     fn advanced(&self, location: impl FnOnce() -> Result<Location>) -> Result<Snapshot> {
         match self.update() {
             // a listing that is not up to date: a returned snapshot is not followed by an older one
-            Err(gap @ Error::LogGap { .. }) if !self.was_taken_back()? => Err(gap),
+            Err(gap @ Error::LogGap { .. }) if has_commit(self.location(), self.version())? => Err(gap),
             // somebody took commits out of the log: it is what is left of it, unless more than commits tells of them
             Err(Error::LogGap { .. }) => Snapshot::open_with_checks(location()?, At::Latest, self.checks()),
             // a load from nothing reports what is wrong now
             Err(_) => self.reopened(location()?),
             Ok(newest) => Ok(newest),
-        }
-    }
-
-    /// Whether the commit of this version is not in the log any more.
-    fn was_taken_back(&self) -> Result<bool> {
-        let location = self.location();
-        match location.store().head(&location.log_dir().join(&commit_name(self.version()))) {
-            Ok(_) => Ok(false),
-            Err(Error::NotFound { .. }) => Ok(true),
-            Err(error) => Err(error),
         }
     }
 }

@@ -97,13 +97,19 @@ pub(super) fn check_not_lost(location: &Location, version: u64, known: u64) -> R
     if known <= version {
         return Ok(());
     }
-    let missing = commit_name(version + 1);
-    match location.store().head(&location.log_dir().join(&missing)) {
-        Err(Error::NotFound { .. }) => {
-            Err(Error::LogGap { path: location.root().to_string(), version: version + 1, missing })
-        }
-        // it was made while the log was listed
-        found => found.map(drop),
+    // one that is there was made while the log was listed
+    if has_commit(location, version + 1)? {
+        return Ok(());
+    }
+    let path = location.root().to_string();
+    Err(Error::LogGap { path, version: version + 1, missing: commit_name(version + 1) })
+}
+
+/// Whether the log has the commit of this version, whatever a listing says: one HEAD.
+pub(super) fn has_commit(location: &Location, version: u64) -> Result<bool> {
+    match location.store().head(&location.log_dir().join(&commit_name(version))) {
+        Err(Error::NotFound { .. }) => Ok(false),
+        found => found.map(|_| true),
     }
 }
 
