@@ -87,7 +87,7 @@ def _save(
     whole_partitions: bool,
 ) -> int | None:
     settings = Settings.of(session)
-    asked = WriteOptions.parse(path, options or {})
+    asked = WriteOptions.parse(path, options or {}).partitioned(partition_by)
     storage_options = settings.storage({**asked.of_store, **(storage_options or {})})
     given = asked.in_session(settings)
     if given.replace_where is not None:
@@ -95,7 +95,7 @@ def _save(
         given = given.plain(case_sensitive=sensitive)
         given = given.zoned(session.conf.get(TIME_ZONE), path, storage_options)
     if definition is not None:
-        given, partition_by = given.defining(definition), definition.partition_by
+        given = given.defining(definition)
     replacing, mode = given.replacing, save_mode(path, mode)
     if replacing is not None:
         replacing.check(session, settings)
@@ -107,7 +107,7 @@ def _save(
         path,
         mode,
         df.schema.json(),
-        partition_by or given.partition_by,
+        given.partition_by,
         given,
         session.version,
         storage_options,

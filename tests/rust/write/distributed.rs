@@ -94,11 +94,18 @@ fn columns_are_merged_and_overwritten_in_the_commit_of_the_rows() {
         WriteOptions { dynamic_partitions: true, partition_by: vec!["p".into()], ..replacing.clone() },
         WriteOptions { data_change: false, ..replacing },
     );
-    spread(&location, &numbers(&[1]), WriteOptions { dynamic_partitions: false, ..partial.clone() }).unwrap();
-    for (options, said) in [(partial, "the whole table"), (idle, "no rows change")] {
-        let error = spread(&location, &wide, options).unwrap_err().to_string();
+    let refused = |data: &RecordBatch, options: &WriteOptions, said: &str| {
+        let error = spread(&location, data, options.clone()).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
-    }
+    };
+    // rows that stay would be in a partition that their files do not name
+    refused(&numbers(&[1]), &partial, "the whole table");
+    assert_eq!(names(), ["ID", "n"]);
+    spread(&location, &numbers(&[1]), WriteOptions { dynamic_partitions: false, ..partial.clone() }).unwrap();
+    refused(&numbers(&[2]), &partial, "the whole table");
+    refused(&wide, &WriteOptions { partition_by: Vec::new(), ..partial }, "the whole table");
+    refused(&wide, &idle, "no rows change");
+    assert_eq!(ids(&location), [1]);
 }
 
 #[test]

@@ -9,10 +9,12 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.sources.BaseRelation;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.Function1;
 
 /** Turns our V2 relations into native Parquet relations, with the same output attributes. A resolution rule. */
 public final class ResolveReads extends Rule {
+  private static final String[] BOUNDS = {"starting", "ending"};
   private final SparkSession session;
 
   ResolveReads(SparkSession session) {
@@ -57,9 +59,21 @@ public final class ResolveReads extends Rule {
     DeltaTable named = (DeltaTable) node.table();
     OpenTable table = named.table;
     if (node.options().getBoolean("readChangeFeed", false) || node.options().getBoolean("readChangeData", false)) {
+      // by a path a version takes precedence over a time, in delta-spark too
+      bounds(node.options());
       return changes(session, table.path, node.options().asCaseSensitiveMap());
     }
     return new LogicalRelation(
         table.relation(session), node.output(), scala.Option.apply(named.entry()), false, Scala.nothing());
+  }
+
+  private static void bounds(CaseInsensitiveStringMap options) {
+    for (int i = 0; i < BOUNDS.length; i++) {
+      String version = BOUNDS[i] + "Version", timestamp = BOUNDS[i] + "Timestamp";
+      if (options.containsKey(version) && options.containsKey(timestamp)) {
+        throw Refusal.ofArgument(timestamp, "not beside " + version + ": give one of them", "DELTA_MULTIPLE_CDC_BOUNDARY",
+            new String[] {"startingOrEnding", BOUNDS[i]});
+      }
+    }
   }
 }

@@ -150,6 +150,10 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     if (isPath(id)) return new NewTable(label(id), id, id.name(), false, mode, columns, partitions, properties);
     try {
       Table now = super.loadTable(id);
+      if (now instanceof V1Table && ((V1Table) now).v1Table().tableType().equals(CatalogTableType$.MODULE$.VIEW())) {
+        throw Refusal.of("a Delta table in place of a view", "DROP VIEW first", label(id), "DELTA_CANNOT_WRITE_INTO_VIEW",
+            new String[] {"table", label(id)});
+      }
       if (!isOurs(now)) throw Refusal.of("a Delta table in place of one of another format", "DROP TABLE first", label(id));
       String there = location(((V1Table) now).v1Table().location());
       Object wanted = properties.get("location");

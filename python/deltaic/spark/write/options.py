@@ -13,7 +13,7 @@ from deltaic.spark.session.time_zone import in_utc
 from deltaic.spark.write.replacing import ON, USING, Replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from deltaic import _core
     from deltaic.spark.write.definition import Definition
@@ -143,13 +143,23 @@ class WriteOptions:
         )
 
     @property
+    def _ends_partitioning(self) -> bool:
+        """Whether the table has no partition columns after an overwrite."""
+        return self.overwrite_schema and not self.partition_by
+
+    @property
     def of_store(self) -> dict[str, str]:
         """Those of `hadoop` that are settings of its file systems: they apply to the log, too."""
         return {name: value for name, value in self.hadoop.items() if name.lower().startswith("fs.")}
 
+    def partitioned(self, columns: Sequence[str] | None) -> WriteOptions:
+        """By these columns, where there are any."""
+        return replace(self, partition_by=list(columns)) if columns else self
+
     def defining(self, definition: Definition) -> WriteOptions:
         """Of a write that makes or replaces the table."""
-        return replace(self, configuration=definition.properties, dynamic_partitions=False)
+        given = replace(self, configuration=definition.properties, dynamic_partitions=False)
+        return given.partitioned(definition.partition_by)
 
     def in_session(self, settings: Settings) -> WriteOptions:
         """With what the session's settings say where the options are silent, as delta-spark reads them.
@@ -158,7 +168,7 @@ class WriteOptions:
             InvalidArgumentError: for what the session does not allow.
         """
         dynamic, txn = self.dynamic_partitions, (self.txn_app_id, self.txn_version)
-        if dynamic is None and self.replace_where is None:
+        if dynamic is None and self.replace_where is None and not self._ends_partitioning:
             dynamic = settings.dynamic_partitions
         if dynamic and not settings.dynamic_allowed:
             reason = "`spark.databricks.delta.dynamicPartitionOverwrite.enabled` is false"

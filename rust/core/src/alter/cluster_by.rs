@@ -4,12 +4,11 @@ use super::Definition;
 use super::change::Change;
 use super::clustering::check_statistics;
 use super::finalize::finalize;
-use super::paths::{field, physical, refuse, resolve};
+use super::paths::{field, not_there, physical, refuse, resolve};
 use super::protocol::with_features;
 use crate::actions::DomainMetadata;
 use crate::error::{Error, Result, condition};
 use crate::features::{CLUSTERING_DOMAIN, TableFeature};
-use crate::schema::{DataType, StructType};
 use crate::stats::has_bounds;
 
 /// Most clustering columns that delta-spark accepts.
@@ -74,25 +73,6 @@ pub fn cluster_by(table: &Definition, columns: &[Vec<String>]) -> Result<(Defini
         removed: false,
     };
     Ok((finalize(Some(table), new, &Default::default(), Change::Alter)?, domain))
-}
-
-/// The error of a missing column: a field of something other than a struct has its own condition.
-fn not_there(schema: &StructType, column: &[String], error: Error) -> Error {
-    let parent = column.split_last().and_then(|(_, parent)| field(schema, &resolve(schema, parent).ok()?));
-    match parent.map(|f| &f.data_type) {
-        None | Some(DataType::Struct(_)) => {
-            error.named(&condition::COLUMN_NOT_FOUND_IN_SCHEMA, [("columnName", column.join("."))])
-        }
-        Some(other) => error.named(
-            &condition::COLUMN_PATH_NOT_NESTED,
-            [
-                ("columnPath", column[..column.len() - 1].join(".")),
-                ("other", other.name()),
-                ("column", column.last().cloned().unwrap_or_default()),
-                ("schema", schema.to_json()),
-            ],
-        ),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Columns by path: finding them, and the struct or type that they are in.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::schema::{DataType, StructField, StructType};
 use crate::similar::did_you_mean;
 
@@ -69,6 +69,25 @@ pub(crate) fn resolve(schema: &StructType, path: &[String]) -> Result<Vec<String
     match resolved.is_empty() {
         true => Err(missing("no column is given".into())),
         false => Ok(resolved),
+    }
+}
+
+/// The error of a missing column: a field of something other than a struct has its own condition.
+pub(super) fn not_there(schema: &StructType, column: &[String], error: Error) -> Error {
+    let parent = column.split_last().and_then(|(_, parent)| field(schema, &resolve(schema, parent).ok()?));
+    match parent.map(|f| &f.data_type) {
+        None | Some(DataType::Struct(_)) => {
+            error.named(&condition::COLUMN_NOT_FOUND_IN_SCHEMA, [("columnName", column.join("."))])
+        }
+        Some(other) => error.named(
+            &condition::COLUMN_PATH_NOT_NESTED,
+            [
+                ("columnPath", column[..column.len() - 1].join(".")),
+                ("other", other.name()),
+                ("column", column.last().cloned().unwrap_or_default()),
+                ("schema", schema.to_json()),
+            ],
+        ),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Definition;
-use super::paths::{begins_with, field, resolve};
+use super::paths::{begins_with, field, not_there, resolve};
 use crate::error::{Error, Result, condition};
 use crate::properties::TableProperty;
 use crate::schema::{DataType, format_column_list, parse_column_list};
@@ -51,7 +51,9 @@ pub(super) fn check(table: &Definition) -> Result<()> {
     for column in listed(table)?.unwrap_or_default() {
         let name = column.join(".");
         let path = resolve(&table.schema, &column).map_err(|error| match error {
-            Error::InvalidColumnChange { column, reason } => invalid(format!("`{column}`: {reason}")),
+            Error::InvalidColumnChange { column: given, reason } => {
+                not_there(&table.schema, &column, invalid(format!("`{given}`: {reason}")))
+            }
             other => other,
         })?;
         let found = field(&table.schema, &path);

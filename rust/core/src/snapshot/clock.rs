@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use crate::actions::CommitInfo;
 use crate::error::{Error, Result, condition};
 use crate::features::TableFeature;
-use crate::log::LogFile;
+use crate::log::{LogFile, commit_path};
 use crate::replay::info_of;
 use crate::store::Location;
 
@@ -19,30 +19,25 @@ pub(crate) fn monotonic<'a>(commits: impl Iterator<Item = &'a LogFile>) -> BTree
         .collect()
 }
 
-/// The `commitInfo` of a commit: its first one.
-pub(super) fn commit_info(location: &Location, commit: &LogFile) -> Result<Option<CommitInfo>> {
-    let path = location.log_dir().join(&commit.name);
-    let body = location.store().get(&path)?;
-    info_of(&body, &path.to_string(), commit.version)
+/// The `commitInfo` of a version: the first one of its commit.
+pub(super) fn commit_info(location: &Location, version: u64) -> Result<Option<CommitInfo>> {
+    let path = commit_path(location, version);
+    info_of(&location.store().get(&path)?, &path.to_string(), version)
 }
 
-/// The in-commit timestamp of a commit.
+/// The in-commit timestamp of a version.
 ///
 /// # Errors
 /// [`Error::LogCorrupt`] when a table with in-commit timestamps has a commit without one.
-pub(super) fn in_commit_timestamp(location: &Location, commit: &LogFile) -> Result<i64> {
-    let info = commit_info(location, commit)?;
+pub(crate) fn in_commit_timestamp(location: &Location, version: u64) -> Result<i64> {
+    let info = commit_info(location, version)?;
     let missing = match &info {
         None => &condition::MISSING_COMMIT_INFO,
         Some(_) => &condition::MISSING_COMMIT_TIMESTAMP,
     };
     info.and_then(|i| i.in_commit_timestamp).ok_or_else(|| {
-        let path = location.log_dir().join(&commit.name).to_string();
-        Error::corrupt(
-            path,
-            Some(commit.version),
-            "no `inCommitTimestamp`, which the table's properties require",
-        )
-        .named(missing, [("featureName", TableFeature::InCommitTimestamp)])
+        let reason = "no `inCommitTimestamp`, which the table's properties require";
+        Error::corrupt(commit_path(location, version).to_string(), Some(version), reason)
+            .named(missing, [("featureName", TableFeature::InCommitTimestamp)])
     })
 }

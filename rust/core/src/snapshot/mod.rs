@@ -15,7 +15,7 @@ mod state;
 mod times;
 
 pub use at::{At, format_timestamp, resolve_table_path};
-pub(crate) use clock::monotonic;
+pub(crate) use clock::{in_commit_timestamp, monotonic};
 pub use history::Commit;
 pub(crate) use level::Checks;
 pub use level::Verify;

@@ -254,7 +254,7 @@ impl Snapshot {
             state.segment.last_commit.clone()
         };
         match commit {
-            Some(commit) => commit_info(&self.inner.location, &commit),
+            Some(commit) => commit_info(&self.inner.location, commit.version),
             None => Ok(None),
         }
     }

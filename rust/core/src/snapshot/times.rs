@@ -54,7 +54,7 @@ impl<'a> CommitTimes<'a> {
     fn time(&self, index: usize) -> Result<i64> {
         let commit = self.commits[index];
         match self.in_commit_since {
-            Some(since) if commit.version >= since => in_commit_timestamp(self.location, commit),
+            Some(since) if commit.version >= since => in_commit_timestamp(self.location, commit.version),
             _ => Ok(self.file_times[index]),
         }
     }

@@ -1,11 +1,8 @@
 use crate::actions::{Action, DomainMetadata, Metadata, Protocol};
 use crate::conflict::Winner;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::features::{assigns_row_ids, has_in_commit_timestamps, high_water_mark};
-use crate::log::commit_path;
-use crate::replay::info_of;
-use crate::snapshot::Snapshot;
-use crate::store::Location;
+use crate::snapshot::{Snapshot, in_commit_timestamp};
 
 /// The table before the next commit, which the winners of lost races advance.
 #[derive(Debug, Clone)]
@@ -70,14 +67,4 @@ impl Table {
         self.highest_row_id = self.highest_row_id.max(high_water_mark(path, domain)?);
         Ok(())
     }
-}
-
-/// The in-commit timestamp of a version.
-fn in_commit_timestamp(location: &Location, version: u64) -> Result<i64> {
-    let path = commit_path(location, version);
-    let info = info_of(&location.store().get(&path)?, &path.to_string(), version)?;
-    info.and_then(|i| i.in_commit_timestamp).ok_or_else(|| {
-        let reason = "no `inCommitTimestamp`, which the table's properties require";
-        Error::corrupt(path.to_string(), Some(version), reason)
-    })
 }

@@ -21,12 +21,6 @@ pub(super) fn evolved(
     let mut unclustered = None;
     let own = (snapshot.protocol().clone(), snapshot.metadata().clone());
     let new = if options.replaces_schema() {
-        if options.dynamic_partitions && !own.1.partition_columns.is_empty() {
-            return Err(Error::InvalidArgument {
-                argument: "overwriteSchema".into(),
-                reason: "needs an overwrite of the whole table, not of some partitions".into(),
-            });
-        }
         if data.fields.is_empty() {
             let error =
                 Error::InvalidSchema { reason: "no columns would be left: the rows have none".into() };
@@ -37,7 +31,17 @@ pub(super) fn evolved(
         if !table.clustering.is_empty() {
             unclustered = Some(cluster_by(&table, &[])?.1);
         }
-        overwrite_schema(&table, &data, &options.partition_by)?
+        let new = overwrite_schema(&table, &data, &options.partition_by)?;
+        let partitioned = [&own.1, &new.metadata].iter().any(|m| !m.partition_columns.is_empty());
+        if options.dynamic_partitions && partitioned {
+            // files of partitions that stay would not have the new columns
+            return Err(Error::InvalidArgument {
+                argument: "overwriteSchema".into(),
+                reason: "needs an overwrite of the whole table, not of some partitions".into(),
+            }
+            .of_condition(&condition::OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE));
+        }
+        new
     } else if options.merge_schema && matches!(options.mode, WriteMode::Append | WriteMode::Overwrite) {
         merge_schema(&definition(snapshot)?, data)?
     } else {

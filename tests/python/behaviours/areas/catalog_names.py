@@ -214,3 +214,19 @@ def the_history_of_a_replaced_name(p: Player, make: Made) -> None:
         p.commit("{name}")
         p.tell(kind(p))
         p.sql("DROP TABLE {name}")
+
+
+@AREA.situation()
+def tables_in_place_of_a_view(p: Player) -> None:
+    p.sql("CREATE VIEW {name} AS SELECT 1 AS id")
+    p.attempt(
+        "CREATE TABLE {name} (id INT) USING delta",
+        "CREATE TABLE IF NOT EXISTS {name} (id INT) USING delta",
+        "CREATE OR REPLACE TABLE {name} (id INT) USING delta",
+        "REPLACE TABLE {name} (id INT) USING delta",
+        "CREATE OR REPLACE TABLE {name} USING delta AS SELECT 2 AS id",
+        lambda: p.sql("SELECT 2 AS id").writeTo(p.name).using("delta").createOrReplace(),
+        lambda: p.sql("SELECT 2 AS id").writeTo(p.name).using("delta").replace(),
+    )
+    p.rows("SELECT * FROM {name}")
+    p.sql("DROP VIEW {name}")

@@ -146,6 +146,24 @@ def versions_and_times_together(p: Player) -> None:
 
 
 @AREA.situation()
+def two_bounds_of_one_end(p: Player) -> None:
+    """By name it is an error; by path, as above, the version counts."""
+    p.sql(
+        f"CREATE TABLE {{name}} (id INT) USING delta LOCATION '{{at}}/t' TBLPROPERTIES ('{FEED}' = 'true')",
+        "INSERT INTO {name} VALUES (1)",
+    )
+    for options in (
+        {"startingVersion": "1", "startingTimestamp": "2024-01-01"},
+        {"STARTINGVERSION": "1", "startingtimestamp": "no time"},
+        {"startingVersion": "1", "endingVersion": "1", "endingTimestamp": "2024-01-01"},
+        {"startingVersion": "1"},
+    ):
+        asked = {"readChangeFeed": "true", **options}
+        reported(p, lambda o=asked: p.spark.read.format("delta").options(**o).table(p.name))
+        reported(p, lambda o=asked: p.spark.read.options(**o).table(p.name))
+
+
+@AREA.situation()
 def times_that_go_back(p: Player) -> None:
     """A commit that counts as made before the one before it counts as made after it."""
     four_versions(p)

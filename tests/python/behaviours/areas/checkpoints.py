@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from playing import Area
 
-from areas.logs import change, copy, of_checkpoint
+from areas.logs import change, copy, forget_checksums, of_checkpoint
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playing import Player
 
 AREA = Area("checkpoints")
@@ -111,3 +113,28 @@ def statistics_are_switched_in_checkpoints(p: Player) -> None:
         p.sql(f"INSERT INTO {{t}} VALUES ({n}, {n % 2})")
         _statistics(p)
     p.rows("SELECT * FROM {t} WHERE id >= 2")
+
+
+# -- in-commit timestamps
+
+
+def _without_time(action: dict[str, Any]) -> None:
+    if "commitInfo" in action:
+        del action["commitInfo"]["inCommitTimestamp"]
+
+
+@AREA.family({"information": lambda action: "commitInfo" not in action, "time": _without_time})
+def a_newest_commit_that_lacks(p: Player, how: Callable[[dict[str, Any]], Any]) -> None:
+    """No time can be given to the next commit: it is refused. Rows are read."""
+    create(p, "id BIGINT", "'delta.enableInCommitTimestamps' = 'true'")
+    insert(p, 0, 2)
+    path = copy(p)
+    change(p, path, how, {1})
+    forget_checksums(path)
+    p.rows(p.read(path))
+    p.attempt(
+        f"INSERT INTO delta.`{path}` VALUES (3)",
+        f"DELETE FROM delta.`{path}`",
+        f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('a' = 'b')",
+    )
+    p.rows(p.read(path))

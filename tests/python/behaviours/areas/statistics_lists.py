@@ -58,6 +58,11 @@ def lists_of_what_is_no_column(p: Player, case: tuple[str, str]) -> None:
     by_both(p, "c0 INT, c1 INT", listed, by=by)
 
 
+@AREA.grid({listed: listed for listed in ("zz", "s.zz", "c0.x", "s.x.y")})
+def columns_in_a_list_that_are_not_there(p: Player, listed: str) -> None:
+    by_both(p, "c0 BIGINT, s STRUCT<x: BIGINT>", listed)
+
+
 @AREA.situation()
 def special_names_in_a_list(p: Player) -> None:
     listed = "`c1.`,`c2*`,`c3,`,`c-4`"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playing import Area
 
@@ -109,3 +109,43 @@ def a_dynamic_overwrite_that_the_session_forbids(p: Player) -> None:
     p.conf("spark.databricks.delta.dynamicPartitionOverwrite.enabled", "false")
     p.attempt(lambda: p.write("SELECT 1 AS id, 1 AS p", "overwrite", **DYNAMIC))
     p.rows()
+
+
+SESSION = "spark.sql.sources.partitionOverwriteMode"
+PARTITIONED = "PARTITIONED BY (p)"
+
+
+def _other_columns(p: Player, partitioned: str, by: tuple[str, ...], given: dict[str, str]) -> None:
+    """Overwrites by the option or, without one, in a session that has the partitions replaced."""
+    p.sql(
+        f"CREATE TABLE {{t}} (id INT, p INT) USING delta {partitioned}",
+        "INSERT INTO {t} VALUES (1, 1), (2, 2)",
+    )
+    if not given:
+        p.conf(SESSION, "dynamic")
+    for rows in ("SELECT 3 AS id, 1 AS p, 'n' AS w", "SELECT 4 AS id, 1 AS p"):
+        p.attempt(lambda r=rows: p.write(r, "overwrite", by=by, overwriteSchema="true", **given))
+        p.rows()
+        p.detail()
+
+
+@AREA.grid(
+    {
+        "of the session": (PARTITIONED, (), {}),
+        "of the session, with partitions": (PARTITIONED, ("p",), {}),
+        "of the session, by other partitions": (PARTITIONED, ("id",), {}),
+        "of the session, of a plain table": ("", (), {}),
+        "of the session, of a plain table, with partitions": ("", ("p",), {}),
+        "by option, with partitions": (PARTITIONED, ("p",), DYNAMIC),
+        "by option, of a plain table": ("", (), DYNAMIC),
+        "by option, of a plain table, with partitions": ("", ("p",), DYNAMIC),
+    }
+)
+def a_dynamic_overwrite_with_other_columns(p: Player, case: tuple[str, tuple[str, ...], Any]) -> None:
+    """With partition columns it is refused: files of partitions that stay would not fit the table."""
+    _other_columns(p, *case)
+
+
+@AREA.situation(differs="refused here: the other partitions would be lost")
+def a_dynamic_overwrite_that_ends_the_partitions(p: Player) -> None:
+    _other_columns(p, PARTITIONED, (), DYNAMIC)
