@@ -1,6 +1,7 @@
 package deltaic.spark;
 
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
@@ -22,6 +23,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.Function1;
 
 /**
@@ -135,33 +137,48 @@ public final class RouteWrites extends Rule {
 
   private static LogicalPlan write(V2WriteCommand node, OpenTable table) {
     if (table.timeTravel) throw Refusal.of("INSERT into an old version", "name the table without a version", table.path);
-    HashMap options = new HashMap();
+    Map given = Scala.map(optionsOf(node));
+    HashMap options = new HashMap(given);
     String mode = "overwrite";
     if (node instanceof AppendData) {
       mode = "append";
     } else if (node instanceof OverwritePartitionsDynamic) {
-      options.put("partitionOverwriteMode", "dynamic");
+      put(options, "partitionOverwriteMode", "dynamic");
     } else {
       Expression replaced = ((OverwriteByExpression) node).deleteExpr();
       // Spark has read its own setting already
       boolean all = replaced.equals(Literal$.MODULE$.TrueLiteral());
-      if (!all || PlacedRows.replaces(Scala.map(optionsOf(node)))) options.put("replaceWhere", text(replaced));
-      else options.put("partitionOverwriteMode", "static");
-      if (PlacedRows.isMarked((LogicalPlan) node.query())) options.remove("replaceWhere");
+      CaseInsensitiveStringMap said = new CaseInsensitiveStringMap(given);
+      boolean condition = said.containsKey("replaceWhere");
+      if (!all && condition) {
+        throw Refusal.ofArgument("replaceWhere", "an overwrite by a condition says what is replaced: give one of them",
+            "DELTA_REPLACE_WHERE_IN_OVERWRITE", new String[0]);
+      }
+      if (!all || PlacedRows.replaces(given)) {
+        if (!condition && !PlacedRows.isMarked((LogicalPlan) node.query())) options.put("replaceWhere", text(replaced));
+      } else if (!said.containsKey("partitionOverwriteMode")) {
+        options.put("partitionOverwriteMode", "static");
+      }
     }
     checkWhole(table);
-    Map given = Scala.map(optionsOf(node));
     DeltaTable target = (DeltaTable) ((DataSourceV2Relation) node.table()).table();
     LogicalPlan rows = InsertedRows.of(node, target, given);
-    options.putAll(given);
-    if (target.evolves) options.put("mergeSchema", "true");
-    options.put("path", table.path);
+    if (target.evolves) put(options, "mergeSchema", "true");
+    put(options, "path", table.path);
     HashMap request = new HashMap();
     request.put("op", "insert");
     request.put("path", table.path);
     request.put("mode", mode);
     request.put("options", options);
     return DeltaCommand.write(request, rows);
+  }
+
+  /** Sets an option in place of that of any case. */
+  private static void put(HashMap options, String name, String value) {
+    for (Iterator i = options.keySet().iterator(); i.hasNext(); ) {
+      if (((String) i.next()).equalsIgnoreCase(name)) i.remove();
+    }
+    options.put(name, value);
   }
 
   private static scala.collection.Map optionsOf(V2WriteCommand node) {

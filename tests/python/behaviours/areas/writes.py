@@ -149,3 +149,79 @@ def a_dynamic_overwrite_with_other_columns(p: Player, case: tuple[str, tuple[str
 @AREA.situation(differs="refused here: the other partitions would be lost")
 def a_dynamic_overwrite_that_ends_the_partitions(p: Player) -> None:
     _other_columns(p, PARTITIONED, (), DYNAMIC)
+
+
+AUTO = "spark.databricks.delta.schema.autoMerge.enabled"
+ONE = {"replaceWhere": "p = 1"}
+
+
+@AREA.grid(
+    {
+        "merged": ({"mergeSchema": "true"}, False),
+        "merged by the setting": ({}, True),
+        "not merged against the setting": ({"mergeSchema": "false"}, True),
+        "merged into one partition": ({**ONE, "mergeSchema": "true"}, False),
+        "merged into one partition by the setting": (ONE, True),
+        "not merged into one partition against the setting": ({**ONE, "mergeSchema": "false"}, True),
+        "overwritten in one partition": ({**ONE, "overwriteSchema": "true"}, False),
+        "overwritten in one partition beside the setting": ({**ONE, "overwriteSchema": "true"}, True),
+        "merged and overwritten": ({"mergeSchema": "true", "overwriteSchema": "true"}, False),
+        "merged into the partitions of the rows": ({**DYNAMIC, "mergeSchema": "true"}, False),
+    }
+)
+def columns_that_join_in_an_overwrite(p: Player, case: tuple[dict[str, str], bool]) -> None:
+    options, auto = case
+    p.sql(
+        "CREATE TABLE {t} (id INT, p INT) USING delta PARTITIONED BY (p)",
+        "INSERT INTO {t} VALUES (1, 1), (2, 2)",
+    )
+    p.conf(AUTO, str(auto).lower())
+    p.attempt(lambda: p.write("SELECT 3 AS id, 1 AS p, 'n' AS w", "overwrite", **options))
+    p.schema()
+    p.rows()
+
+
+@AREA.situation()
+def names_in_a_session_that_heeds_case(p: Player) -> None:
+    named(p)
+    p.conf("spark.sql.caseSensitive", "true")
+    p.attempt(
+        "ALTER TABLE {name} ADD COLUMNS (z INT AFTER ID)",
+        "ALTER TABLE {name} ADD COLUMNS (z INT AFTER id)",
+        "INSERT INTO {name} BY NAME SELECT 1 AS ID, 2 AS z, 1 AS p",
+        "SELECT ID FROM {name}",
+        "UPDATE {name} SET ID = 3",
+        "DELETE FROM {name} WHERE ID = 3",
+        "INSERT INTO {name} BY NAME SELECT 5 AS id, 2 AS z, 3 AS p",
+        lambda: p.write("SELECT 6 AS ID, 2 AS z, 3 AS P"),
+        lambda: p.write("SELECT 7 AS id, 2 AS z, 1 AS p", "overwrite", replaceWhere="p = 1"),
+    )
+    p.rows("SELECT * FROM {name}")
+    p.schema()
+
+
+@AREA.grid(
+    {
+        "a condition and replaceWhere": (
+            lambda w, f: w.overwrite(f.expr("p = 1")),
+            {"replaceWhere": "id > 1"},
+        ),
+        "a condition and REPLACEWHERE": (
+            lambda w, f: w.overwrite(f.expr("p = 1")),
+            {"REPLACEWHERE": "id > 1"},
+        ),
+        "all rows and replaceWhere": (lambda w, f: w.overwrite(f.lit(True)), {"replaceWhere": "p = 1"}),
+        "all rows and dynamic": (lambda w, f: w.overwrite(f.lit(True)), DYNAMIC),
+        "partitions and static": (lambda w, _: w.overwritePartitions(), {"partitionOverwriteMode": "static"}),
+        "partitions and STATIC": (lambda w, _: w.overwritePartitions(), {"PARTITIONOVERWRITEMODE": "static"}),
+    }
+)
+def options_against_the_method(p: Player, case: tuple[Callable[..., Any], dict[str, str]]) -> None:
+    """No option makes an overwrite replace other rows than the method says."""
+    from pyspark.sql import functions as f
+
+    method, options = case
+    named(p)
+    p.sql("INSERT INTO {name} VALUES (3, 1)")
+    p.attempt(lambda: method(p.sql("SELECT 9 AS id, 1 AS p").writeTo(p.name).options(**options), f))
+    p.rows("SELECT * FROM {name}")
