@@ -60,14 +60,14 @@ public final class ResolveReads extends Rule {
     OpenTable table = named.table;
     if (node.options().getBoolean("readChangeFeed", false) || node.options().getBoolean("readChangeData", false)) {
       // by a path a version takes precedence over a time, in delta-spark too
-      bounds(node.options());
+      checkBounds(node.options());
       return changes(session, table.path, node.options().asCaseSensitiveMap());
     }
     return new LogicalRelation(
         table.relation(session), node.output(), scala.Option.apply(named.entry()), false, Scala.nothing());
   }
 
-  private static void bounds(CaseInsensitiveStringMap options) {
+  private static void checkBounds(CaseInsensitiveStringMap options) {
     for (int i = 0; i < BOUNDS.length; i++) {
       String version = BOUNDS[i] + "Version", timestamp = BOUNDS[i] + "Timestamp";
       if (options.containsKey(version) && options.containsKey(timestamp)) {

@@ -49,14 +49,9 @@ def check(asked: dict[str, Any]) -> None:
         )
     _check_checkpoint(asked["options"].get("checkpointlocation"))
     given = WriteOptions.parse(path, options)
-    for name, is_given, instead in (
-        ("txnAppId", given.txn_app_id is not None, "the query has its own"),
-        ("replaceWhere", given.replace_where is not None, "use foreachBatch"),
-        ("replaceOn, replaceUsing", given.replacing is not None, "use foreachBatch"),
-        ("overwriteSchema", given.overwrite_schema and asked["mode"] == "append", "it is for complete"),
-    ):
-        if is_given:
-            raise InvalidArgumentError.of(name, f"not for a stream: {instead}")
+    if given.txn_app_id is not None:
+        raise InvalidArgumentError.of("txnAppId", "not for a stream: the query has its own")
+    given.check_stream(_MODES[asked["mode"]])
 
 
 def _check_checkpoint(place: str | None) -> None:

@@ -96,7 +96,10 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         mode = "overwrite" if overwrite else "append"
         options = WriteOptions.parse(path, dict(self.options)).in_session(Settings.read(self.settings))
         options = replace(options, store=self._storage())
-        _check_replacing(options, "write with deltaic.save(df, path, mode=…)")
+        if options.replacing is not None:
+            # it needs to read the table, which the server cannot do here
+            reason = "not for this write on Spark Connect: write with deltaic.save(df, path, mode=…)"
+            raise InvalidArgumentError.of(options.replacing.option, reason)
         return DeltaWriter(path, schema, mode, options.zoned(self._time_zone(), path, options.store))
 
     def streamReader(self, schema: StructType) -> DeltaStreamReader:  # noqa: N802 (Spark's name)
@@ -113,8 +116,9 @@ class DeltaDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types
         query = query_of(path, given, app_id)
         rest = {name: value for name, value in given.items() if name not in _QUERY_OPTIONS}
         options = replace(WriteOptions.parse(path, rest), store=self._storage())
-        _check_replacing(options, "use foreachBatch and deltaic.save")
-        return DeltaStreamWriter(path, schema, "overwrite" if overwrite else "append", options, query)
+        mode = "overwrite" if overwrite else "append"
+        options.check_stream(mode)
+        return DeltaStreamWriter(path, schema, mode, options, query)
 
     def _given(self) -> dict[str, str]:
         return {name.lower(): value for name, value in self.options.items()}
@@ -212,14 +216,6 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # pyspark has no type
     """The `add` actions of one task."""
 
     adds: list[str]
-
-
-def _check_replacing(options: WriteOptions, instead: str) -> None:
-    """Refuses options that need to read the table, which the server cannot do here."""
-    if options.replacing is not None:
-        raise InvalidArgumentError.of(
-            options.replacing.option, f"not for this write on Spark Connect: {instead}"
-        )
 
 
 class DeltaWriter(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark has no types

@@ -221,6 +221,20 @@ class WriteOptions:
         app_id, version = (None, None) if txn is None else txn
         return replace(self, txn_app_id=app_id, txn_version=version, dynamic_partitions=False)
 
+    def check_stream(self, mode: str) -> None:
+        """Checks that each batch of a stream can be written so.
+
+        Raises:
+            InvalidArgumentError: an option says what is replaced, or how columns change, as no stream does.
+        """
+        for name, is_given, instead in (
+            ("replaceWhere", self.replace_where is not None, "use foreachBatch"),
+            ("replaceOn, replaceUsing", self.replacing is not None, "use foreachBatch"),
+            ("overwriteSchema", self.overwrite_schema and mode == "append", "it is for complete"),
+        ):
+            if is_given:
+                raise InvalidArgumentError.of(name, f"not for a stream: {instead}")
+
     def check_replacing(self, mode: str) -> None:
         """Checks that no other option decides what is replaced, besides `replaceOn` or `replaceUsing`.
 

@@ -82,6 +82,18 @@ def test_options_that_make_no_sense(
         run(stream(connect, tmp_path / "t", **options), tmp_path / "to", tmp_path / "c")
 
 
+@pytest.mark.parametrize(
+    "options", [{"replaceWhere": "id = 0"}, {"replaceUsing": "id"}, {"overwriteSchema": "true"}]
+)
+def test_what_no_batch_can_do_is_refused(connect: Any, tmp_path: Path, options: dict[str, str]) -> None:
+    append(connect, tmp_path / "t", [0])
+    writer = stream(connect, tmp_path / "t").writeStream.format("delta").options(**options)
+    writer = writer.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True)
+    with pytest.raises(Exception, match=f"{next(iter(options))}.*not for a stream"):
+        writer.start(str(tmp_path / "to")).awaitTermination()
+    assert not (tmp_path / "to" / "_delta_log").exists()
+
+
 def test_changed_rows_stop_the_query(connect: Any, tmp_path: Path) -> None:
     source = tmp_path / "t"
     append(connect, source, [0, 1])
