@@ -76,7 +76,10 @@ DIFFERENT: dict[str, tuple[str | None, str | None]] = {
     "conversion_of_nothing": ("InvalidArgumentError", "DELTA_EMPTY_DIRECTORY"),
     # what delta-spark lets pass
     "replace_where_with_an_append": ("InvalidArgumentError", None),
-    "new_schema_with_dynamic_partitions": ("InvalidArgumentError", None),
+    "new_schema_with_dynamic_partitions": (
+        "InvalidArgumentError",
+        "DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE",
+    ),
     "vacuum_of_files_that_are_young": ("InvalidArgumentError", "DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT"),
     "vacuum_of_less_than_nothing": ("InvalidArgumentError", "DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE"),
     "clone_of_nothing": ("TableNotFoundError", "DELTA_MISSING_DELTA_TABLE"),
