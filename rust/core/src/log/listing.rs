@@ -1,4 +1,4 @@
-use super::{LogFile, LogFileKind, commit_name};
+use super::{LogFile, LogFileKind, commit_path};
 use crate::error::{Error, Result};
 use crate::store::{FileMeta, Location};
 
@@ -82,7 +82,7 @@ impl Listing {
         }
         let mut found = Vec::new();
         for version in gaps.into_iter().flatten() {
-            match location.store().head(&location.log_dir().join(&commit_name(version))) {
+            match location.store().head(&commit_path(location, version)) {
                 Ok(file) => found.extend(LogFile::classify(file)),
                 Err(Error::NotFound { .. }) => {}
                 Err(error) => return Err(error),

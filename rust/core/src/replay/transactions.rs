@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use super::commit_info::info_of;
 use crate::error::{Error, Result};
-use crate::log::commit_name;
+use crate::log::commit_path;
 use crate::store::Location;
 
 /// Where a `commitInfo` names its transaction, as all writers but those with white space spell it.
@@ -64,14 +64,14 @@ impl Transactions {
     pub(crate) fn check(&self, location: &Location) -> Result<()> {
         let Some((before, version)) = self.repeated else { return Ok(()) };
         let id = |version| -> Option<String> {
-            let path = location.log_dir().join(&commit_name(version));
+            let path = commit_path(location, version);
             let body = location.store().get(&path).ok()?;
             info_of(&body, &path.to_string(), version).ok()??.txn_id
         };
         if id(before).is_none_or(|before| id(version) != Some(before)) {
             return Ok(());
         }
-        let path = location.log_dir().join(&commit_name(version)).to_string();
+        let path = commit_path(location, version).to_string();
         let reason = format!(
             "it has the `txnId` of version {before}, and a transaction that removes files or changes the table cannot be \
              committed twice: one of the two replaced another commit; `verify` reports more, and reading with `fast` accepts \

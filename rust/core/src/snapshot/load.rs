@@ -9,7 +9,9 @@ use super::times::CommitTimes;
 use crate::actions::{Metadata, Protocol};
 use crate::checksum::Checksum;
 use crate::error::{Error, Result};
-use crate::log::{Checkpoint, LastCheckpoint, Listing, LogFile, LogFileKind, LogSegment, commit_name};
+use crate::log::{
+    Checkpoint, LastCheckpoint, Listing, LogFile, LogFileKind, LogSegment, commit_name, commit_path,
+};
 use crate::replay::{CheckpointReader, Totals, scan_for_protocol_and_metadata};
 use crate::report::Counters;
 use crate::store::Location;
@@ -107,7 +109,7 @@ pub(super) fn check_not_lost(location: &Location, version: u64, known: u64) -> R
 
 /// Whether the log has the commit of this version, whatever a listing says: one HEAD.
 pub(super) fn has_commit(location: &Location, version: u64) -> Result<bool> {
-    match location.store().head(&location.log_dir().join(&commit_name(version))) {
+    match location.store().head(&commit_path(location, version)) {
         Err(Error::NotFound { .. }) => Ok(false),
         found => found.map(|_| true),
     }

@@ -16,7 +16,7 @@ use super::report::VerifyReport;
 use super::state::State;
 use super::timestamps;
 use crate::error::{Error, Result};
-use crate::log::{LogFile, commit_name};
+use crate::log::{LogFile, commit_path};
 use crate::store::{Location, runtime};
 
 /// Commits that are read at once, and their bytes.
@@ -139,7 +139,7 @@ impl Walk<'_> {
         if let Some(state) = &self.state
             && whole
         {
-            let path = self.location.log_dir().join(&commit_name(version));
+            let path = commit_path(self.location, version);
             let metadata = state.counted.metadata.as_ref();
             timestamps::check(timestamp, first, metadata, version, &path, &mut self.last, self.report);
         }
@@ -203,7 +203,7 @@ impl Walk<'_> {
             [("protocol", counted.protocol.is_some()), ("metaData", counted.metadata.is_some())]
         {
             if !there {
-                let path = self.location.log_dir().join(&commit_name(version));
+                let path = commit_path(self.location, version);
                 let expected = format!("a `{action}` action in the first version");
                 self.report.found(FindingKind::MissingAction, version, path, expected, "none");
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::finding::FindingKind;
 use super::report::VerifyReport;
 use crate::error::{Error, Result};
-use crate::log::{Checkpoint, Listing, LogFile, LogFileKind, commit_name, complete_checkpoints};
+use crate::log::{Checkpoint, Listing, LogFile, LogFileKind, commit_path, complete_checkpoints};
 use crate::store::Location;
 
 /// The log by versions.
@@ -83,7 +83,7 @@ impl LogFiles {
 
     /// Reports a commit as missing, unless it came since the listing.
     fn missing(&self, location: &Location, version: u64, report: &mut VerifyReport) -> Result<()> {
-        let path = location.log_dir().join(&commit_name(version));
+        let path = commit_path(location, version);
         match location.store().head(&path) {
             // a writer was faster than the listing
             Ok(_) if version > self.head => return Ok(()),

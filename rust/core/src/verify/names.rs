@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::add_facts::{FileKey, file_key};
 use crate::actions::{Add, ObjectPath};
-use crate::log::commit_name;
+use crate::log::commit_path;
 use crate::replay::{RemoveLine, for_each_action, for_each_line, parse_whole};
 use crate::store::Location;
 
@@ -34,7 +34,7 @@ pub(super) fn in_body(body: &[u8], keys: &BTreeSet<FileKey>, root: &ObjectPath) 
 
 /// The path of a file that came with this version, or words for it.
 pub(super) fn of(location: &Location, key: FileKey, since: u64) -> String {
-    let path = location.log_dir().join(&commit_name(since));
+    let path = commit_path(location, since);
     let found = location.store().get(&path).ok();
     let found = found.map(|body| in_body(&body, &BTreeSet::from([key]), location.root()));
     match found.and_then(|f| f.into_iter().next()) {
@@ -45,7 +45,7 @@ pub(super) fn of(location: &Location, key: FileKey, since: u64) -> String {
 
 /// The add of a file that came with this version, if its commit exists.
 pub(super) fn add_of(location: &Location, key: FileKey, since: u64) -> Option<Add> {
-    let body = location.store().get(&location.log_dir().join(&commit_name(since))).ok()?;
+    let body = location.store().get(&commit_path(location, since)).ok()?;
     let mut found = None;
     let _ = for_each_line(&body, "", None, |line| {
         for_each_action(line, |action, value| {
