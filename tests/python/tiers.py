@@ -39,7 +39,6 @@ _LEFT_OUT: list[tuple[str, str, set[str]]] = [
     ("interop", "route", {"arrow", "driver"}),
     ("interop", "policy", {"classic"}),
     ("interop", "checkpoint", {"V1", "V1 with struct statistics"}),
-    ("interop", "script", {"maintain", "as select"}),
     ("interop", "mode", {"name"}),
     (
         "interop",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ import deltaic
 from deltaic.tables import DeltaMergeBuilder, DeltaTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from deltaic.table import Merge
@@ -98,49 +99,67 @@ def _changes(path: Path, columns: list[str]) -> list[str]:
     return sorted(map(repr, rows))
 
 
-@pytest.mark.parametrize("engine", ["spark", "tasks", "core"])
+@contextmanager
+def by_tasks(spark: Any) -> Iterator[None]:
+    """Within it, tasks of Spark merge what the driver alone could."""
+    spark.conf.set("spark.deltaic.dml.clusterBytes", "0")
+    try:
+        yield
+    finally:
+        spark.conf.unset("spark.deltaic.dml.clusterBytes")
+
+
+ENGINES = ["spark", "tasks", "core"]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_merges_do_the_same(
-    spark: Any,
-    delta_spark: Any,
-    same: Any,
-    kind: str,
-    engine: str,
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
+    spark: Any, delta_spark: Any, same: Any, kind: str, tmp_path: Path
 ) -> None:
-    if engine == "tasks":
-        spark.conf.set("spark.deltaic.dml.clusterBytes", "0")
-        request.addfinalizer(lambda: spark.conf.unset("spark.deltaic.dml.clusterBytes"))
-    ours = tmp_path / "ours"
-    write_parts(ours, KINDS[kind])
-    table = DeltaTable.forPath(spark, str(ours)).alias("t")
+    theirs = tmp_path / "theirs"
+    write_parts(theirs, KINDS[kind])
     for step, (source, clauses, build) in enumerate(STEPS):
         # the same files: how rows are spread over them decides which are touched and copied
-        theirs = shutil.copytree(ours, tmp_path / f"theirs-{step}")
+        copies = {engine: shutil.copytree(theirs, tmp_path / f"{engine}-{step}") for engine in ENGINES}
         evolving = clauses.startswith("EVOLVE ")
         delta_spark.sql(
             f"MERGE {'WITH SCHEMA EVOLUTION ' if evolving else ''}INTO delta.`{theirs}` AS t USING ({source}) AS s"
             f" ON t.id = s.id {clauses.removeprefix('EVOLVE ')}"
         )
-        rows = spark.sql(source)
-        if engine != "core":
-            merge: Any = table.merge(rows.alias("s"), "t.id = s.id")
-        else:
-            names = {"source_alias": "s", "target_alias": "t"}
-            core = deltaic.Table(str(ours)).merge(
-                rows.toArrow(), "t.id = s.id", with_schema_evolution=evolving, **names
-            )
-            merge = CoreMerge(core)
-        build(merge).execute()
         expected = delta_spark.read(theirs)
-        same(delta_spark.read(ours), expected)
         same(pa.table(deltaic.Table(str(theirs)).to_arrow()), expected)
-        same(pa.table(deltaic.Table(str(ours)).to_arrow()), expected)
-        columns = ["id", "p", "n", "s", "_change_type"]
-        assert _changes(ours, columns) == _changes(theirs, columns), clauses
         all_files = kind == "vectors" or "SOURCE" not in clauses
-        assert _metrics(ours, all_files=all_files) == _metrics(theirs, all_files=all_files), clauses
-        parameters = [last_commit(str(path))[0]["operationParameters"].keys() for path in (ours, theirs)]
-        assert parameters[0] == parameters[1]
-        assert deltaic.Table(str(ours)).verify(deep=True).findings == []
+        for engine, ours in copies.items():
+            with by_tasks(spark) if engine == "tasks" else nullcontext():
+                _merge(engine, spark, ours, spark.sql(source), build, evolving=evolving)
+            case = (engine, clauses)
+            same(delta_spark.read(ours), expected)
+            same(pa.table(deltaic.Table(str(ours)).to_arrow()), expected)
+            columns = ["id", "p", "n", "s", "_change_type"]
+            assert _changes(ours, columns) == _changes(theirs, columns), case
+            assert _metrics(ours, all_files=all_files) == _metrics(theirs, all_files=all_files), case
+            parameters = [last_commit(str(path))[0]["operationParameters"].keys() for path in (ours, theirs)]
+            assert parameters[0] == parameters[1], case
+            assert deltaic.Table(str(ours)).verify(deep=True).findings == [], case
+        # the next step merges into what one of ours has made, each of them in its turn
+        theirs = shutil.copytree(copies[ENGINES[step % len(ENGINES)]], tmp_path / f"theirs-{step}")
+
+
+def _merge(
+    engine: str,
+    spark: Any,
+    path: Path,
+    rows: Any,
+    build: Callable[[DeltaMergeBuilder], DeltaMergeBuilder],
+    *,
+    evolving: bool,
+) -> None:
+    if engine != "core":
+        merge: Any = DeltaTable.forPath(spark, str(path)).alias("t").merge(rows.alias("s"), "t.id = s.id")
+    else:
+        names = {"source_alias": "s", "target_alias": "t"}
+        core = deltaic.Table(str(path)).merge(
+            rows.toArrow(), "t.id = s.id", with_schema_evolution=evolving, **names
+        )
+        merge = CoreMerge(core)
+    build(merge).execute()

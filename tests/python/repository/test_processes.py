@@ -23,5 +23,5 @@ def test_every_file_with_a_session_of_spark_connect_is_with_the_others() -> None
 
 def test_a_file_that_needs_no_server_is_by_itself() -> None:
     assert processes.server_of("tests/python/spark/read/test_read.py") is None
-    assert processes.server_of("tests/python/interop/test_sql.py") == "delta-spark"
+    assert processes.server_of("tests/python/interop/test_merge.py") == "delta-spark"
     assert processes.server_of("tests/python/spark/read/test_zones.py") == "Spark Connect"

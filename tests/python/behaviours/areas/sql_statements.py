@@ -1,22 +1,19 @@
-"""The same SQL statements by deltaic and by delta-spark: answers, rows, schema and history are the same."""
+"""Scripts of statements, one after the other on one table: after each of them its answer, what the history says, the
+schema in the log, and the rows."""
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pytest
-
-import deltaic
+from playing import Area
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from playing import Player
 
-    from conftest import DeltaSpark, Same
-    from pyspark.sql import SparkSession
+AREA = Area("sql_statements")
 
 
 @dataclass(frozen=True)
@@ -28,20 +25,19 @@ class Numbers:
     """Whether the history says the same."""
 
 
-# `{t}` is the table by its path, `{d}` its folder, `{n}` a name of it in the catalog, `{newest}` the time of its last
-# commit
+# `{d}` is the folder of the table, `{newest}` the time of its last commit
 SCRIPTS: dict[str, list[str | Numbers]] = {
     "the protocol": [
-        """CREATE TABLE {n} (id BIGINT COMMENT 'c', p STRING) USING delta PARTITIONED BY (p) LOCATION '{d}'
+        """CREATE TABLE {name} (id BIGINT COMMENT 'c', p STRING) USING delta PARTITIONED BY (p) LOCATION '{d}'
            COMMENT 'about' TBLPROPERTIES ('k' = 'v')""",
-        "SHOW TBLPROPERTIES {n}",
+        "SHOW TBLPROPERTIES {name}",
         "SHOW TBLPROPERTIES {t} ('delta.minWriterVersion')",
-        """ALTER TABLE {n} SET TBLPROPERTIES
+        """ALTER TABLE {name} SET TBLPROPERTIES
            ('delta.enableDeletionVectors' = 'true', 'delta.columnMapping.mode' = 'name')""",
         "SHOW TBLPROPERTIES {t}",
-        "SHOW TBLPROPERTIES {n} ('delta.feature.deletionVectors')",
-        Numbers("DESCRIBE EXTENDED {n}"),
-        "DROP TABLE {n}",
+        "SHOW TBLPROPERTIES {name} ('delta.feature.deletionVectors')",
+        Numbers("DESCRIBE EXTENDED {name}"),
+        "DROP TABLE {name}",
     ],
     "vacuum by an inventory": [
         "CREATE TABLE {t} (id BIGINT) USING delta",
@@ -154,43 +150,43 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
            AS SELECT id, id % 3 AS p FROM range(10)""",
         "CREATE OR REPLACE TABLE {t} USING delta CLUSTER BY (p) COMMENT 'new' AS SELECT * FROM {t} WHERE id < 5",
         "REPLACE TABLE {t} USING delta TBLPROPERTIES ('l' = 'w') AS SELECT id, 'x' AS y FROM {t}",
-        "CREATE TABLE {n} USING delta LOCATION '{d}'",
-        "INSERT INTO {n} SELECT 7, 'y'",
-        "REPLACE TABLE {n} (a INT) USING delta TBLPROPERTIES ('k' = 'v')",
-        "CREATE OR REPLACE TABLE {n} (a INT, b STRING) USING delta CLUSTER BY (a)",
-        "INSERT INTO {n} SELECT 7, 'y'",
-        "SELECT * FROM {n}",
-        "DROP TABLE {n}",
+        "CREATE TABLE {name} USING delta LOCATION '{d}'",
+        "INSERT INTO {name} SELECT 7, 'y'",
+        "REPLACE TABLE {name} (a INT) USING delta TBLPROPERTIES ('k' = 'v')",
+        "CREATE OR REPLACE TABLE {name} (a INT, b STRING) USING delta CLUSTER BY (a)",
+        "INSERT INTO {name} SELECT 7, 'y'",
+        "SELECT * FROM {name}",
+        "DROP TABLE {name}",
         "SELECT * FROM {t}",
     ],
     "like": [
-        """CREATE TABLE {n}_source (id BIGINT GENERATED ALWAYS AS IDENTITY COMMENT 'key', a STRING NOT NULL,
+        """CREATE TABLE {name}_source (id BIGINT GENERATED ALWAYS AS IDENTITY COMMENT 'key', a STRING NOT NULL,
            c VARCHAR(5), d INT, p STRING, g INT GENERATED ALWAYS AS (d + 1)) USING delta PARTITIONED BY (p)
            COMMENT 'about' TBLPROPERTIES ('k' = 'v', 'delta.enableChangeDataFeed' = 'true',
            'delta.columnMapping.mode' = 'name', 'delta.feature.allowColumnDefaults' = 'supported')""",
-        "ALTER TABLE {n}_source ADD CONSTRAINT small CHECK (d < 10)",
-        "ALTER TABLE {n}_source ALTER COLUMN a SET DEFAULT 'x'",
-        "ALTER TABLE {n}_source RENAME COLUMN c TO cc",
-        "INSERT INTO {n}_source (d, p) VALUES (1, 'p')",
-        "CREATE TABLE {n} LIKE {n}_source USING delta LOCATION '{d}' TBLPROPERTIES ('k' = 'w', 'l' = 'm')",
-        "INSERT INTO {n} (d, p) VALUES (2, 'q')",
-        "CREATE TABLE IF NOT EXISTS {n} LIKE {n}_source",
-        "SELECT * FROM {n}",
-        "DROP TABLE {n}",
-        "DROP TABLE {n}_source",
+        "ALTER TABLE {name}_source ADD CONSTRAINT small CHECK (d < 10)",
+        "ALTER TABLE {name}_source ALTER COLUMN a SET DEFAULT 'x'",
+        "ALTER TABLE {name}_source RENAME COLUMN c TO cc",
+        "INSERT INTO {name}_source (d, p) VALUES (1, 'p')",
+        "CREATE TABLE {name} LIKE {name}_source USING delta LOCATION '{d}' TBLPROPERTIES ('k' = 'w', 'l' = 'm')",
+        "INSERT INTO {name} (d, p) VALUES (2, 'q')",
+        "CREATE TABLE IF NOT EXISTS {name} LIKE {name}_source",
+        "SELECT * FROM {name}",
+        "DROP TABLE {name}",
+        "DROP TABLE {name}_source",
     ],
     "like parquet": [
-        """CREATE TABLE {n}_source (a INT COMMENT 'ca', b VARCHAR(4), p STRING) USING parquet PARTITIONED BY (p)
+        """CREATE TABLE {name}_source (a INT COMMENT 'ca', b VARCHAR(4), p STRING) USING parquet PARTITIONED BY (p)
            COMMENT 'about' TBLPROPERTIES ('k' = 'v')""",
-        "CREATE TABLE {t} LIKE {n}_source USING delta TBLPROPERTIES ('l' = 'm')",
+        "CREATE TABLE {t} LIKE {name}_source USING delta TBLPROPERTIES ('l' = 'm')",
         "DESCRIBE TABLE {t}",
-        "DROP TABLE {n}_source",
+        "DROP TABLE {name}_source",
     ],
     "like clustered": [
-        "CREATE TABLE {n}_source (a INT, b INT) USING delta CLUSTER BY (a)",
-        "CREATE TABLE {t} LIKE {n}_source",
+        "CREATE TABLE {name}_source (a INT, b INT) USING delta CLUSTER BY (a)",
+        "CREATE TABLE {t} LIKE {name}_source",
         "INSERT INTO {t} VALUES (1, 2)",
-        "DROP TABLE {n}_source",
+        "DROP TABLE {name}_source",
     ],
     "maintain": [
         """CREATE TABLE {t} USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')
@@ -211,56 +207,56 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
     "views": [
         "CREATE TABLE {t} (id INT, v INT, s STRUCT<a: INT>) USING delta",
         "INSERT INTO {t} SELECT CAST(id AS INT), 10, named_struct('a', 1) FROM range(10)",
-        "CREATE TEMPORARY VIEW {n}_all AS SELECT * FROM {t}",
-        "CREATE TEMPORARY VIEW {n}_aliased AS SELECT * FROM (SELECT * FROM {t} AS x)",
-        "CREATE TEMPORARY VIEW {n}_moved AS SELECT v, s, CAST(id AS INT) AS ID FROM {n}_all",
-        "UPDATE {n}_all SET v = id + v WHERE id < 3",
-        "UPDATE {n}_moved SET v = 20, s.a = 2 WHERE id = 9",
-        "DELETE FROM {n}_aliased AS gone WHERE gone.id = 1",
-        "DELETE FROM {n}_moved WHERE v = 12",
-        """MERGE INTO {n}_aliased USING (SELECT 3 AS id, 33 AS v UNION ALL SELECT 50, 5) AS new
-           ON {n}_aliased.id = new.id WHEN MATCHED THEN UPDATE SET v = new.v
+        "CREATE TEMPORARY VIEW {name}_all AS SELECT * FROM {t}",
+        "CREATE TEMPORARY VIEW {name}_aliased AS SELECT * FROM (SELECT * FROM {t} AS x)",
+        "CREATE TEMPORARY VIEW {name}_moved AS SELECT v, s, CAST(id AS INT) AS ID FROM {name}_all",
+        "UPDATE {name}_all SET v = id + v WHERE id < 3",
+        "UPDATE {name}_moved SET v = 20, s.a = 2 WHERE id = 9",
+        "DELETE FROM {name}_aliased AS gone WHERE gone.id = 1",
+        "DELETE FROM {name}_moved WHERE v = 12",
+        """MERGE INTO {name}_aliased USING (SELECT 3 AS id, 33 AS v UNION ALL SELECT 50, 5) AS new
+           ON {name}_aliased.id = new.id WHEN MATCHED THEN UPDATE SET v = new.v
            WHEN NOT MATCHED THEN INSERT (id, v) VALUES (new.id, new.v)""",
-        """MERGE INTO {n}_all AS t USING (SELECT named_struct('a', 4) AS s, 4 AS id, 44 AS v UNION ALL
+        """MERGE INTO {name}_all AS t USING (SELECT named_struct('a', 4) AS s, 4 AS id, 44 AS v UNION ALL
            SELECT named_struct('a', 6), 60, 6) AS new ON t.id = new.id
            WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *""",
-        "SELECT * FROM {n}_all ORDER BY id",
-        "DROP VIEW {n}_moved",
-        "DROP VIEW {n}_aliased",
-        "DROP VIEW {n}_all",
+        "SELECT * FROM {name}_all ORDER BY id",
+        "DROP VIEW {name}_moved",
+        "DROP VIEW {name}_aliased",
+        "DROP VIEW {name}_all",
     ],
     "set location": [
         "CREATE TABLE {t} (id BIGINT, p STRING COMMENT 'part') USING delta PARTITIONED BY (p)",
         "INSERT INTO {t} VALUES (1, 'a')",
-        """CREATE TABLE {n} (id BIGINT, p STRING COMMENT 'part') USING delta PARTITIONED BY (p)
+        """CREATE TABLE {name} (id BIGINT, p STRING COMMENT 'part') USING delta PARTITIONED BY (p)
            TBLPROPERTIES ('k' = 'v')""",
-        "ALTER TABLE {n} SET LOCATION '{d}'",
-        "SELECT * FROM {n}",
-        "INSERT INTO {n} VALUES (2, 'b')",
+        "ALTER TABLE {name} SET LOCATION '{d}'",
+        "SELECT * FROM {name}",
+        "INSERT INTO {name} VALUES (2, 'b')",
         "CREATE TABLE delta.`{d}/../wider` (id BIGINT, x INT) USING delta",
         "SET spark.databricks.delta.alterLocation.bypassSchemaCheck = true",
-        "ALTER TABLE {n} SET LOCATION '{d}/../wider'",
+        "ALTER TABLE {name} SET LOCATION '{d}/../wider'",
         "RESET spark.databricks.delta.alterLocation.bypassSchemaCheck",
-        "DESCRIBE TABLE {n}",
-        "INSERT INTO {n} VALUES (3, 3)",
+        "DESCRIBE TABLE {name}",
+        "INSERT INTO {name} VALUES (3, 3)",
         "SELECT * FROM delta.`{d}/../wider`",
-        "DROP TABLE {n}",
+        "DROP TABLE {name}",
         "SELECT * FROM {t} ORDER BY id",
     ],
     "facts": [
-        """CREATE TABLE {n} (id BIGINT, p STRING) USING delta PARTITIONED BY (p) LOCATION '{d}'
+        """CREATE TABLE {name} (id BIGINT, p STRING) USING delta PARTITIONED BY (p) LOCATION '{d}'
            TBLPROPERTIES ('k' = 'v')""",
-        "INSERT INTO {n} VALUES (1, 'a'), (2, 'b')",
-        "SHOW TBLPROPERTIES {n} ('k')",
-        "SHOW PARTITIONS {n}",
-        "SELECT * FROM {n} TIMESTAMP AS OF '{newest}' ORDER BY id",
-        "SELECT id FROM {n} FOR SYSTEM_VERSION AS OF 1 WHERE p = 'b'",
-        "ALTER TABLE {n} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')",
-        "DELETE FROM {n} WHERE id = 1",
-        Numbers("DESCRIBE HISTORY {n}"),
-        Numbers("DESCRIBE HISTORY {n} LIMIT 2"),
-        "SELECT * FROM {n}",
-        "DROP TABLE {n}",
+        "INSERT INTO {name} VALUES (1, 'a'), (2, 'b')",
+        "SHOW TBLPROPERTIES {name} ('k')",
+        "SHOW PARTITIONS {name}",
+        "SELECT * FROM {name} TIMESTAMP AS OF '{newest}' ORDER BY id",
+        "SELECT id FROM {name} FOR SYSTEM_VERSION AS OF 1 WHERE p = 'b'",
+        "ALTER TABLE {name} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')",
+        "DELETE FROM {name} WHERE id = 1",
+        Numbers("DESCRIBE HISTORY {name}"),
+        Numbers("DESCRIBE HISTORY {name} LIMIT 2"),
+        "SELECT * FROM {name}",
+        "DROP TABLE {name}",
     ],
     "time zones": [
         "CREATE TABLE {t} (id INT, ts TIMESTAMP) USING delta",
@@ -315,71 +311,70 @@ SCRIPTS: dict[str, list[str | Numbers]] = {
 }
 
 
-def place(folder: Path, text: str, name: str) -> str:
-    path = folder / "t"
-    if "{newest}" in text:
-        text = text.replace("{newest}", str(deltaic.Table(path).history(1)[0]["timestamp"]))
-    return text.replace("{t}", f"delta.`{path}`").replace("{d}", str(path)).replace("{n}", name)
+# what other scripts show, too
+_LONG = {"as select", "maintain"}
 
 
-def history(folder: Path) -> Any:
-    """The newest operation. What it says of conditions are texts of two engines: they are left out."""
-    if not (folder / "t" / "_delta_log").exists():
-        return None
-    newest = deltaic.Table(folder / "t").history(1)[0]
-    parameters = {key: read(value) for key, value in newest["operationParameters"].items()}
-    if newest["operation"] in {"DELETE", "UPDATE", "MERGE"}:
-        parameters = dict.fromkeys(parameters)
-    if newest["operation"] in {"CHANGE COLUMN", "CHANGE COLUMNS"}:
+@AREA.family(SCRIPTS, quick=SCRIPTS.keys() - _LONG)
+def statements(p: Player, script: list[str | Numbers]) -> None:
+    schema = None
+    for statement in script:
+        one = Numbers(statement) if isinstance(statement, str) else statement
+        before = _newest(p)
+        text = one.text.replace("{d}", p.path)
+        if "{newest}" in text:
+            text = text.replace("{newest}", str(p.sql("DESCRIBE HISTORY {t} LIMIT 1").first().timestamp))
+        found = p.sql(text)
+        p.tell({"case": one.text, "columns": [[c.name, c.dataType.simpleString()] for c in found.schema]})
+        if isinstance(statement, str):
+            p.tell([json.dumps(row.asDict(recursive=True), default=str) for row in found.collect()])
+        if _newest(p) == before:
+            continue
+        if one.is_said_alike:
+            p.tell(_said(p))
+        if (now := _schema(p)) not in (None, schema):
+            schema = now
+            p.tell({"schema": now})
+        p.rows()
+
+
+def _newest(p: Player) -> int:
+    return max((int(commit.stem) for commit in Path(p.path, "_delta_log").glob("*.json")), default=-1)
+
+
+def _said(p: Player) -> list[Any]:
+    """What the newest commit says of itself."""
+    (said,) = (action["commitInfo"] for action in p.actions() if "commitInfo" in action)
+    operation, parameters = said["operation"], said["operationParameters"]
+    return [_newest(p), operation, _parameters(operation, parameters), said.get("userMetadata")]
+
+
+def _schema(p: Player) -> Any:
+    """The fields in the metadata of the newest commit, where it has any: an engine may write them again as they are."""
+    for action in p.actions():
+        if "metaData" in action:
+            return json.loads(action["metaData"]["schemaString"])["fields"]
+    return None
+
+
+def _parameters(operation: str, of: dict[str, Any]) -> dict[str, Any]:
+    """Of conditions the names only: their texts are those of two engines."""
+    parameters = {name: _read(value) for name, value in of.items()}
+    if operation in {"DELETE", "UPDATE", "MERGE"}:
+        return dict.fromkeys(parameters)
+    if operation in {"CHANGE COLUMN", "CHANGE COLUMNS"}:
         changed = parameters.get("columns", [parameters.get("column")])
         for column in changed:
             # delta-spark says it in the schema only
             column["metadata"].pop("delta.typeChanges", None)
         # it has them in the order of a hash table
         changed.sort(key=lambda column: column["name"])
-    return newest["version"], newest["operation"], parameters, newest.get("userMetadata")
+    return parameters
 
 
-def read(value: Any) -> Any:
+def _read(value: Any) -> Any:
     """JSON, as far as it is."""
     try:
         return json.loads(value)
     except (TypeError, ValueError):
         return value
-
-
-def schema(folder: Path) -> Any:
-    if not (folder / "t" / "_delta_log").exists():
-        return None
-    text = json.dumps([(f.name, f.type, f.nullable, f.metadata) for f in deltaic.Table(folder / "t").schema])
-    # names in files are drawn
-    return re.sub(r"col-[0-9a-f-]{36}", "col", text)
-
-
-def answer(frame: Any) -> tuple[Any, list[str]]:
-    return frame.schema.jsonValue(), [
-        json.dumps(row.asDict(recursive=True), default=str) for row in frame.collect()
-    ]
-
-
-def columns(schema: dict[str, Any]) -> list[tuple[str, Any]]:
-    return [(field["name"], field["type"]) for field in schema["fields"]]
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_statements(
-    spark: SparkSession, delta_spark: DeltaSpark, same: Same, tmp_path: Path, script: str
-) -> None:
-    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    for statement in SCRIPTS[script]:
-        text = statement.text if isinstance(statement, Numbers) else statement
-        found_schema, found = answer(spark.sql(place(ours, text, "sql_ours")))
-        expected_schema, expected = delta_spark.answer(place(theirs, text, "sql_theirs"))
-        assert columns(found_schema) == columns(expected_schema), text
-        if not isinstance(statement, Numbers):
-            assert found == expected, text
-        if not isinstance(statement, Numbers) or statement.is_said_alike:
-            assert history(ours) == history(theirs), text
-        assert schema(ours) == schema(theirs), text
-        if schema(theirs) is not None:
-            same(*(pa.table(deltaic.Table(folder / "t").to_arrow()) for folder in (ours, theirs)))
