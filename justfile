@@ -32,7 +32,7 @@ fmt:
 # All lints, as CI runs them, from the active environment
 lint:
     cargo fmt --all --check
-    cargo clippy --workspace --all-targets --locked -- -D warnings
+    cargo clippy --profile tuned --workspace --all-targets --locked -- -D warnings
     python .ci/layers.py
     python .ci/circles.py
     python .ci/names.py

@@ -175,11 +175,15 @@ class Player:
         """The `DeltaTable` of the engine."""
         return self.tables.forPath(self.spark, path or self.path)
 
+    def newest(self, path: str | None = None) -> int:
+        """The version of the newest commit; -1 where there is none."""
+        commits = Path(path or self.path, "_delta_log").glob("*.json")
+        return max((int(commit.stem) for commit in commits), default=-1)
+
     def actions(self, version: int | None = None, path: str | None = None) -> list[dict[str, Any]]:
         """The actions of a commit: of the newest one, or of a version."""
-        log = Path(path or self.path, "_delta_log")
-        newest = max(int(commit.stem) for commit in log.glob("*.json"))
-        text = (log / f"{newest if version is None else version:020}.json").read_text(encoding="utf-8")
+        version = self.newest(path) if version is None else version
+        text = Path(path or self.path, "_delta_log", f"{version:020}.json").read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines()]
 
     def stream(self, to: str | None = None, rows: Any = None, mode: str = "append", **options: Any) -> None:
@@ -245,7 +249,7 @@ class Player:
 
     def logged_schema(self) -> None:
         """Tells the schema of the newest metadata in the log, as it stands there."""
-        for version in range(10_000, -1, -1):
+        for version in range(self.newest(), -1, -1):
             if Path(self.path, "_delta_log", f"{version:020}.json").exists():
                 for action in self.actions(version):
                     if "metaData" in action:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from playing import Area
@@ -320,7 +319,7 @@ def statements(p: Player, script: list[str | Numbers]) -> None:
     schema = None
     for statement in script:
         one = Numbers(statement) if isinstance(statement, str) else statement
-        before = _newest(p)
+        before = p.newest()
         text = one.text.replace("{d}", p.path)
         if "{newest}" in text:
             text = text.replace("{newest}", str(p.sql("DESCRIBE HISTORY {t} LIMIT 1").first().timestamp))
@@ -328,7 +327,7 @@ def statements(p: Player, script: list[str | Numbers]) -> None:
         p.tell({"case": one.text, "columns": [[c.name, c.dataType.simpleString()] for c in found.schema]})
         if isinstance(statement, str):
             p.tell([json.dumps(row.asDict(recursive=True), default=str) for row in found.collect()])
-        if _newest(p) == before:
+        if p.newest() == before:
             continue
         if one.is_said_alike:
             p.tell(_said(p))
@@ -338,15 +337,11 @@ def statements(p: Player, script: list[str | Numbers]) -> None:
         p.rows()
 
 
-def _newest(p: Player) -> int:
-    return max((int(commit.stem) for commit in Path(p.path, "_delta_log").glob("*.json")), default=-1)
-
-
 def _said(p: Player) -> list[Any]:
     """What the newest commit says of itself."""
     (said,) = (action["commitInfo"] for action in p.actions() if "commitInfo" in action)
     operation, parameters = said["operation"], said["operationParameters"]
-    return [_newest(p), operation, _parameters(operation, parameters), said.get("userMetadata")]
+    return [p.newest(), operation, _parameters(operation, parameters), said.get("userMetadata")]
 
 
 def _schema(p: Player) -> Any:
