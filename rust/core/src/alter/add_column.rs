@@ -111,8 +111,10 @@ pub(super) fn checked(field: &StructField, path: &[String]) -> Result<StructFiel
 mod tests {
     use super::*;
     use crate::alter::testing::{data_type, path, table};
+    use crate::alter::{ColumnChange, change_columns, drop_columns, rename_column};
     use crate::features::TableFeature;
     use crate::properties::TableProperty;
+    use crate::schema::CHAR_VARCHAR;
 
     fn column(parent: &str, name: &str, kind: &str, position: Option<Position>) -> NewColumn {
         let parent = if parent.is_empty() { Vec::new() } else { path(parent) };
@@ -142,6 +144,31 @@ mod tests {
         );
         assert_eq!(t.property(TableProperty::ColumnMappingMaxColumnId), Some("10"));
         assert_eq!(t.metadata.schema_string, t.schema.to_json());
+    }
+
+    #[test]
+    fn lengths_of_texts_within_a_column_are_those_of_the_column() {
+        let limit = |t: &Definition| t.schema.fields[0].metadata.get(CHAR_VARCHAR).cloned();
+        let mut t = table("s struct<x: string, z: long>", &[("delta.columnMapping.mode", "name")]);
+        assert_eq!(limit(&t), None);
+        let mut new = column("s", "n", "string", Some(Position::First));
+        new.field.metadata.insert(CHAR_VARCHAR.into(), "varchar(2)".into());
+        t = add_columns(&t, &[new]).unwrap();
+        assert_eq!(limit(&t), Some("struct<n:varchar(2),x:string,z:bigint>".into()));
+        let within = t.schema.field_at(&path("s.n")).unwrap();
+        assert!(!within.metadata.contains_key(CHAR_VARCHAR));
+
+        t = rename_column(&t, &path("s.n"), "new name").unwrap();
+        assert_eq!(limit(&t), Some("struct<`new name`:varchar(2),x:string,z:bigint>".into()));
+        let last = ColumnChange {
+            position: Some(Position::After("z".into())),
+            ..ColumnChange::of(vec!["s".into(), "new name".into()])
+        };
+        t = change_columns(&t, &[last]).unwrap();
+        t = add_columns(&t, &[column("s", "e", "array<int>", None)]).unwrap();
+        assert_eq!(limit(&t), Some("struct<x:string,z:bigint,`new name`:varchar(2),e:array<int>>".into()));
+        t = drop_columns(&t, &[vec!["s".into(), "new name".into()]]).unwrap();
+        assert_eq!(limit(&t), None);
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(super) fn is_clustering(table: &Definition, path: &[String]) -> bool {
 /// Checks that every clustering column gets statistics.
 ///
 /// # Errors
-/// [`crate::Error::InvalidColumnChange`] with the column, by its physical name.
+/// [`crate::Error::InvalidColumnChange`] with the column.
 pub(super) fn check_statistics(table: &Definition) -> Result<()> {
     if table.clustering.is_empty() {
         return Ok(());
@@ -51,12 +51,20 @@ pub(super) fn check_statistics(table: &Definition) -> Result<()> {
     match table.clustering.iter().find(|column| !columns.covers(column)) {
         None => Ok(()),
         Some(column) => Err(refuse(
-            column,
+            &logical(table, column),
             "files have no statistics of it, and a clustering column needs them: put it among the first columns, or into \
              `delta.dataSkippingStatsColumns`",
         )
-        .named(&condition::CLUSTERING_COLUMN_MISSING_STATS, [("columns", column.join("."))])),
+        .named(&condition::CLUSTERING_COLUMN_MISSING_STATS, [("columns", logical(table, column).join("."))])),
     }
+}
+
+/// The path that users know of a clustering column.
+fn logical(table: &Definition, column: &[String]) -> Vec<String> {
+    let paths = table.schema.explode().into_iter().map(|(path, _)| path.into_iter().map(str::to_owned));
+    let mut paths = paths.map(Iterator::collect::<Vec<_>>);
+    let found = paths.find(|path| physical(&table.schema, path, table.column_mapping()) == column);
+    found.unwrap_or_else(|| column.to_vec())
 }
 
 #[cfg(test)]

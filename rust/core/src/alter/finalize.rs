@@ -6,6 +6,7 @@ use super::protocol::{Asked, for_new_table, upgraded};
 use super::validate::check;
 use super::{column_mapping, iceberg_compat, row_tracking, widen};
 use crate::error::Result;
+use crate::schema::{StructField, renew_limits};
 
 /// The definition that is committed, from that of the table and the one that is wanted. Where nothing is to be done, it is
 /// the wanted one.
@@ -23,6 +24,14 @@ pub fn finalize(
     column_mapping::assign(old, &mut new, change)?;
     if let (Some(old), Change::Alter) = (old, change) {
         widen::record(old, &mut new)?;
+        let is_kept = |field: &StructField| {
+            old.schema.fields.iter().any(|of| of.name == field.name && of.data_type == field.data_type)
+        };
+        new.schema
+            .fields
+            .iter_mut()
+            .filter(|field| field.data_type.is_nested() && !is_kept(field))
+            .for_each(renew_limits);
     }
     new.protocol = match old {
         None => for_new_table(asked, &new.metadata, &new.schema)?,

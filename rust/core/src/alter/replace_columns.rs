@@ -12,7 +12,7 @@ use super::finalize::finalize;
 use super::identity::Identity;
 use super::paths::{refuse, same};
 use crate::error::{Error, Result, condition};
-use crate::schema::{CURRENT_DEFAULT, DataType, StructField, StructType};
+use crate::schema::{CHAR_VARCHAR, CURRENT_DEFAULT, DataType, StructField, StructType};
 
 /// The table with these columns in this order, each the one of its name where there is one: with its rows, its comment where
 /// none is given, and another type where that can be widened. Those without a namesake are added, or those left over are
@@ -97,6 +97,16 @@ impl Replaced<'_> {
         if to.metadata.contains_key(CURRENT_DEFAULT) {
             return Err(refuse(path, "it exists already: change the column to set its default"));
         }
+        if let Some(length) = to.metadata.get(CHAR_VARCHAR).and_then(Value::as_str) {
+            let kept = from.metadata.get(CHAR_VARCHAR).and_then(Value::as_str);
+            if kept != Some(length) {
+                let is_now = kept.unwrap_or("string");
+                return Err(refuse(
+                    path,
+                    format!("it is {is_now} and stays so, not {length}: change it with ALTER COLUMN"),
+                ));
+            }
+        }
         let comment = to.metadata.get("comment").and_then(Value::as_str).map(|text| Some(text.to_owned()));
         let nullable = Some(to.nullable);
         let mut field = from.clone();
@@ -151,6 +161,25 @@ mod tests {
 
     fn paths(table: &Definition) -> Vec<String> {
         table.schema.explode().iter().map(|(path, _)| path.join(".")).collect()
+    }
+
+    #[test]
+    fn lengths_of_texts_do_not_change() {
+        let mut t = table("a string, b string", &[]);
+        t.schema.fields[0].metadata.insert(CHAR_VARCHAR.into(), "varchar(3)".into());
+        let replaced = |length: Option<&str>| {
+            let mut to = columns("a string, b string");
+            if let Some(length) = length {
+                to[0].metadata.insert(CHAR_VARCHAR.into(), length.into());
+            }
+            replace_columns(&t, &to)
+        };
+        for kept in [None, Some("varchar(3)")] {
+            assert_eq!(replaced(kept).unwrap().schema, t.schema);
+        }
+        let error = replaced(Some("varchar(9)")).unwrap_err();
+        assert_eq!(error.condition(), Some(&condition::UNSUPPORTED_ALTER_TABLE_REPLACE_COL_OP));
+        assert!(error.to_string().contains("it is varchar(3) and stays so, not varchar(9)"), "{error}");
     }
 
     #[test]

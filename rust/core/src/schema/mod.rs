@@ -9,6 +9,7 @@ mod from_arrow;
 mod json;
 mod metadata_keys;
 mod physical;
+mod raw_type;
 mod text_limits;
 mod type_changes;
 mod types;
@@ -29,8 +30,8 @@ pub use metadata_keys::{
     IDENTITY_HIGH_WATER_MARK, IDENTITY_START, IDENTITY_STEP, PHYSICAL_NAME,
 };
 pub use physical::{SPARK_FIELD_ID, stored_schema};
-pub use text_limits::TextLimit;
-pub(crate) use text_limits::{Limits, limit_batch, limits_of};
+pub use raw_type::TextLimit;
+pub(crate) use text_limits::{Limits, limit_batch, limits_of, renew_limits};
 pub(crate) use type_changes::{check as check_type_changes, is_widening, type_from_name};
 pub(crate) use types::COLLATIONS;
 pub use types::{ArrayType, CHAR_VARCHAR, DataType, MapType, StructField, StructType, UserDefinedType};

@@ -5,38 +5,18 @@
 
 use std::sync::Arc;
 
+use crate::error::{Error, Result, condition};
+use crate::schema::raw_type::{RawType, TextLimit};
+use crate::schema::{CHAR_VARCHAR, DataType, StructField, StructType};
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, RecordBatch, StringArray, StructArray};
 use arrow::buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
-use serde::Serialize;
-
-use crate::error::{Error, Result, condition};
-use crate::schema::{CHAR_VARCHAR, DataType, StructField, StructType};
-
-/// The length of a text column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct TextLimit {
-    /// Most characters.
-    pub length: usize,
-    /// Whether shorter text is padded with spaces: `char`, not `varchar`.
-    pub padded: bool,
-}
-
-impl TextLimit {
-    /// The limit of `char(n)` and `varchar(n)`.
-    pub(crate) fn of(text: &str) -> Option<TextLimit> {
-        match RawType::parse(text)? {
-            RawType::Text(limit) => Some(limit),
-            _ => None,
-        }
-    }
-}
 
 /// The limits of a column, at any depth.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Limits {
     Text(TextLimit),
-    /// One for each field; none where nothing in the field is limited.
-    Struct(Vec<Option<Limits>>),
+    /// One for each field, with its name; none where nothing in the field is limited.
+    Struct(Vec<Option<(String, Limits)>>),
     List(Box<Limits>),
     Map(Option<Box<Limits>>, Option<Box<Limits>>),
 }
@@ -57,95 +37,6 @@ fn limits_of_column(field: &StructField) -> Result<Option<Limits>> {
     Ok(bind(&raw, &field.data_type))
 }
 
-/// A type as Spark's `catalogString` writes it. Only texts and what nests them matters.
-#[derive(Debug, PartialEq)]
-enum RawType {
-    Text(TextLimit),
-    Struct(Vec<(String, RawType)>),
-    List(Box<RawType>),
-    Map(Box<RawType>, Box<RawType>),
-    Other,
-}
-
-impl RawType {
-    fn parse(text: &str) -> Option<RawType> {
-        let mut rest = text;
-        let raw = RawType::read(&mut rest)?;
-        rest.trim().is_empty().then_some(raw)
-    }
-
-    fn read(rest: &mut &str) -> Option<RawType> {
-        *rest = rest.trim_start();
-        if eat(rest, "array<") {
-            let element = RawType::read(rest)?;
-            return eat(rest, ">").then_some(RawType::List(Box::new(element)));
-        }
-        if eat(rest, "map<") {
-            let key = RawType::read(rest)?;
-            let value = if eat(rest, ",") { RawType::read(rest)? } else { return None };
-            return eat(rest, ">").then_some(RawType::Map(Box::new(key), Box::new(value)));
-        }
-        if eat(rest, "struct<") {
-            let mut fields = Vec::new();
-            while !eat(rest, ">") {
-                if !fields.is_empty() && !eat(rest, ",") {
-                    return None;
-                }
-                let name = read_name(rest)?;
-                fields.push((name, RawType::read(rest)?));
-            }
-            return Some(RawType::Struct(fields));
-        }
-        let mut depth = 0;
-        let end = rest.find(|c| {
-            depth += i32::from(c == '(') - i32::from(c == ')');
-            depth == 0 && matches!(c, ',' | '>')
-        });
-        let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
-        *rest = after;
-        let name = name.trim().to_ascii_lowercase();
-        let sized = |kind: &str| name.strip_prefix(kind)?.trim().strip_prefix('(')?.strip_suffix(')');
-        let (length, padded) = match (sized("char"), sized("varchar")) {
-            (Some(length), _) => (length, true),
-            (_, Some(length)) => (length, false),
-            _ => return (!name.is_empty()).then_some(RawType::Other),
-        };
-        Some(RawType::Text(TextLimit { length: length.trim().parse().ok()?, padded }))
-    }
-}
-
-fn eat(rest: &mut &str, token: &str) -> bool {
-    match rest.trim_start().strip_prefix(token) {
-        Some(after) => {
-            *rest = after;
-            true
-        }
-        None => false,
-    }
-}
-
-/// The name of a field, in backticks or bare, and the colon after it.
-fn read_name(rest: &mut &str) -> Option<String> {
-    *rest = rest.trim_start();
-    if !eat(rest, "`") {
-        let (name, after) = rest.split_once(':')?;
-        *rest = after;
-        return Some(name.to_owned());
-    }
-    let mut name = String::new();
-    loop {
-        let (part, after) = rest.split_once('`')?;
-        name.push_str(part);
-        *rest = after;
-        if !rest.starts_with('`') {
-            break;
-        }
-        name.push('`');
-        *rest = &rest[1..];
-    }
-    eat(rest, ":").then_some(name)
-}
-
 /// The limits of a column's own type. Fields are matched by name; renamed ones by their place.
 fn bind(raw: &RawType, data_type: &DataType) -> Option<Limits> {
     match (raw, data_type) {
@@ -160,12 +51,81 @@ fn bind(raw: &RawType, data_type: &DataType) -> Option<Limits> {
             let find = |(place, field): (usize, &StructField)| {
                 let named = raw.iter().find(|(name, _)| name.to_lowercase() == field.name.to_lowercase());
                 let (_, raw) = named.or_else(|| raw.get(place).filter(|_| same))?;
-                bind(raw, &field.data_type)
+                Some((field.name.clone(), bind(raw, &field.data_type)?))
             };
             let fields: Vec<_> = s.fields.iter().enumerate().map(find).collect();
             fields.iter().any(Option::is_some).then_some(Limits::Struct(fields))
         }
         _ => None,
+    }
+}
+
+/// Writes the limits of a nested column into its metadata by the fields that it has now: those of fields that were renamed or
+/// moved, and those in the metadata of a field that was added, where no engine looks for them.
+pub(crate) fn renew_limits(column: &mut StructField) {
+    let old = column.metadata.get(CHAR_VARCHAR).map(|text| text.as_str().and_then(RawType::parse));
+    let limits = match old {
+        // a type that cannot be read is refused by the next write
+        Some(None) => return,
+        Some(Some(raw)) => bind(&raw, &column.data_type),
+        None => None,
+    };
+    let declared = declared(&column.data_type, limits.as_ref());
+    let mut one = StructType { fields: vec![column.clone()] };
+    one.change_fields(&mut |path, field| {
+        if path.len() > 1 {
+            field.metadata.remove(CHAR_VARCHAR);
+        }
+    });
+    if let Some(field) = one.fields.pop() {
+        *column = field;
+    }
+    match declared.has_text() {
+        true => column.metadata.insert(CHAR_VARCHAR.into(), declared.to_string().into()),
+        false => column.metadata.remove(CHAR_VARCHAR),
+    };
+}
+
+/// The type with its limits, and with those in the metadata of its fields.
+fn declared(data_type: &DataType, limits: Option<&Limits>) -> RawType {
+    let boxed = |data_type, limits| Box::new(declared(data_type, limits));
+    match (data_type, limits) {
+        (DataType::String, Some(Limits::Text(limit))) => RawType::Text(*limit),
+        (DataType::Array(a), limits) => RawType::List(boxed(
+            &a.element_type,
+            match limits {
+                Some(Limits::List(element)) => Some(element.as_ref()),
+                _ => None,
+            },
+        )),
+        (DataType::Map(m), limits) => {
+            let (key, value) = match limits {
+                Some(Limits::Map(key, value)) => (key.as_deref(), value.as_deref()),
+                _ => (None, None),
+            };
+            RawType::Map(boxed(&m.key_type, key), boxed(&m.value_type, value))
+        }
+        (DataType::Struct(s), limits) => RawType::Struct(
+            s.fields
+                .iter()
+                .enumerate()
+                .map(|(place, field)| {
+                    let limits = match limits {
+                        Some(Limits::Struct(fields)) => {
+                            fields.get(place).and_then(Option::as_ref).map(|(_, limits)| limits)
+                        }
+                        _ => None,
+                    };
+                    let own = field.metadata.get(CHAR_VARCHAR).and_then(|text| text.as_str());
+                    let raw = match own.and_then(RawType::parse) {
+                        Some(raw) if limits.is_none() => raw,
+                        _ => declared(&field.data_type, limits),
+                    };
+                    (field.name.clone(), raw)
+                })
+                .collect(),
+        ),
+        (data_type, _) => RawType::plain(data_type),
     }
 }
 
@@ -216,11 +176,10 @@ impl Limiter<'_> {
             Limits::Text(limit) => self.limit(array, *limit, visible, column),
             Limits::Struct(fields) => {
                 let array = array.as_struct();
-                let children = array.columns().iter().zip(array.fields()).zip(fields);
-                let children = children.map(|((child, field), limits)| match limits {
-                    Some(limits) => {
+                let children = array.columns().iter().zip(fields).map(|(child, limits)| match limits {
+                    Some((name, limits)) => {
                         let visible = NullBuffer::union(visible, child.nulls());
-                        self.apply(child, limits, visible.as_ref(), &format!("{column}.{}", field.name()))
+                        self.apply(child, limits, visible.as_ref(), &format!("{column}.{name}"))
                     }
                     None => Ok(child.clone()),
                 });
@@ -315,43 +274,15 @@ fn shown(offsets: &OffsetBuffer<i32>, items: usize, visible: Option<&NullBuffer>
 mod tests {
     use super::*;
 
-    fn raw(text: &str) -> Option<RawType> {
-        RawType::parse(text)
-    }
-
-    fn text(length: usize, padded: bool) -> RawType {
-        RawType::Text(TextLimit { length, padded })
-    }
-
-    #[test]
-    fn types_of_the_metadata_are_read() {
-        assert_eq!(raw("varchar(5)"), Some(text(5, false)));
-        assert_eq!(raw("CHAR( 3 )"), Some(text(3, true)));
-        assert_eq!(raw("array<char(3)>"), Some(RawType::List(Box::new(text(3, true)))));
-        assert_eq!(
-            raw("struct<a b:decimal(12,2),`x:``y`:map<varchar(2),array<string>>,n:timestamp_ntz>"),
-            Some(RawType::Struct(vec![
-                ("a b".into(), RawType::Other),
-                (
-                    "x:`y".into(),
-                    RawType::Map(Box::new(text(2, false)), Box::new(RawType::List(Box::new(RawType::Other))))
-                ),
-                ("n".into(), RawType::Other),
-            ]))
-        );
-        for broken in ["", "varchar(x)", "array<int", "map<int>", "struct<a>", "int>", "struct<a:int b:int,>"]
-        {
-            assert_eq!(raw(broken), None, "{broken}");
-        }
-    }
-
     #[test]
     fn renamed_fields_keep_their_limit() {
         let field = |name: &str| StructField::new(name, DataType::String, true);
         let to = DataType::Struct(Box::new(StructType { fields: vec![field("new"), field("B")] }));
-        let raw = raw("struct<old:varchar(1),b:char(2)>").unwrap();
-        let limit = |length, padded| Some(Limits::Text(TextLimit { length, padded }));
-        assert_eq!(bind(&raw, &to), Some(Limits::Struct(vec![limit(1, false), limit(2, true)])));
+        let raw = RawType::parse("struct<old:varchar(1),b:char(2)>").unwrap();
+        let limit =
+            |name: &str, length, padded| Some((name.to_owned(), Limits::Text(TextLimit { length, padded })));
+        let limits = Limits::Struct(vec![limit("new", 1, false), limit("B", 2, true)]);
+        assert_eq!(bind(&raw, &to), Some(limits));
     }
 
     fn limited(values: Vec<Option<&str>>, length: usize, padded: bool) -> Result<Vec<Option<String>>> {
@@ -383,7 +314,7 @@ mod tests {
         let nulls = NullBuffer::from(vec![false, true]);
         let array: ArrayRef = Arc::new(StructArray::new(vec![field].into(), vec![child], Some(nulls)));
         let limit = Limits::Text(TextLimit { length: 3, padded: false });
-        let limits = Limits::Struct(vec![Some(limit)]);
+        let limits = Limits::Struct(vec![Some(("a".into(), limit))]);
         let out = Limiter { path: "t" }.apply(&array, &limits, array.nulls(), "s").unwrap();
         assert_eq!(out.len(), 2);
         let array =

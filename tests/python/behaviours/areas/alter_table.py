@@ -233,6 +233,81 @@ def lengths_of_texts(p: Player, case: tuple[str, str, str, str, str]) -> None:
     p.logged_schema()
 
 
+NESTED = """CREATE TABLE {t} (a INT, s STRUCT<x: STRING, z: INT>, l ARRAY<STRUCT<m: STRING>>,
+    k MAP<STRING, STRUCT<v: STRING>>) USING delta"""
+# columns that are added, and values of which the first fits and the others do not
+ADDED_TEXTS = {
+    "a field": ("s.n VARCHAR(2)", "named_struct('x', 'long', 'z', 1, 'n', {}) AS s", "'ab'", "'abc'"),
+    "a first field": (
+        "s.n CHAR(3) FIRST",
+        "named_struct('n', {}, 'x', 'long', 'z', 1) AS s",
+        "'ab'",
+        "'abcd'",
+    ),
+    "into an element": (
+        "l.element.n CHAR(3)",
+        "array(named_struct('m', 'x', 'n', {})) AS l",
+        "'ab'",
+        "'abcd'",
+    ),
+    "into a value": (
+        "k.value.n VARCHAR(3)",
+        "map('k', named_struct('v', 'x', 'n', {})) AS k",
+        "'abc'",
+        "'abcd'",
+    ),
+    "within a field": (
+        "s.n STRUCT<q: VARCHAR(3), r: INT>",
+        "named_struct('x', 'long', 'z', 1, 'n', named_struct('q', {}, 'r', 1)) AS s",
+        "'abc'",
+        "'abcd'",
+    ),
+    "two": (
+        "s.n VARCHAR(2), s.o CHAR(3)",
+        "named_struct('x', 'a', 'z', 1, 'n', {}) AS s",
+        "'ab', 'o', 'a'",
+        "'abc', 'o', 'a'",
+        "'ab', 'o', 'abcd'",
+    ),
+}
+
+
+@AREA.grid(ADDED_TEXTS, NESTED, long=True)
+def lengths_of_texts_that_are_added_within_columns(p: Player, case: tuple[str, ...]) -> None:
+    columns, rows, *values = case
+    p.sql(f"ALTER TABLE {{t}} ADD COLUMNS ({columns})")
+    p.attempt(*(f"INSERT INTO {{t}} BY NAME SELECT 2 AS a, {rows.format(value)}" for value in values))
+    p.rows()
+    p.logged_schema()
+
+
+@AREA.situation(
+    differs="delta-spark forgets the lengths of the other fields when one with a length joins them"
+)
+def lengths_of_texts_beside_one_that_is_added(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (s STRUCT<x: VARCHAR(3), y: CHAR(4)>) USING delta")
+    p.sql("ALTER TABLE {t} ADD COLUMN s.n VARCHAR(2)")
+    p.attempt("INSERT INTO {t} SELECT named_struct('x', 'abcd', 'y', 'c', 'n', 'ab')")
+    p.rows()
+    p.logged_schema()
+
+
+@AREA.grid(
+    {
+        "one that changes": "REPLACE COLUMNS (v VARCHAR(9), w STRING, s STRUCT<x: STRING>)",
+        "one that joins": "REPLACE COLUMNS (v STRING, w VARCHAR(9), s STRUCT<x: STRING>)",
+        "one within a column that changes": "REPLACE COLUMNS (v STRING, w STRING, s STRUCT<x: VARCHAR(9)>)",
+        "none": "REPLACE COLUMNS (v STRING, w STRING, s STRUCT<x: STRING>)",
+    },
+    "CREATE TABLE {t} (v VARCHAR(3), w STRING, s STRUCT<x: VARCHAR(3)>) USING delta",
+    long=True,
+)
+def lengths_of_texts_of_replaced_columns(p: Player, statement: str) -> None:
+    p.attempt(f"ALTER TABLE {{t}} {statement}", "INSERT INTO {t} VALUES ('abcd', 'w', struct('x'))")
+    p.rows()
+    p.logged_schema()
+
+
 @AREA.situation()
 def comments_keep_lengths(p: Player) -> None:
     p.sql("CREATE TABLE {t} (c CHAR(4), v VARCHAR(4), s STRUCT<c: CHAR(4)>) USING delta")
