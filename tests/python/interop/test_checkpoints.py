@@ -111,6 +111,24 @@ def test_t23_delta_spark_goes_on_from_our_checkpoint(
     assert sorted(delta_spark.read(path).column("id").to_pylist()) == ids
 
 
+@pytest.mark.parametrize("policy", ["classic", "v2"])
+def test_what_delta_spark_writes_beside_our_commits_verifies(
+    delta_spark: Any, policy: str, tmp_path: Path
+) -> None:
+    """Its checkpoints and checksums list the features of our protocol in another order."""
+    schema = pa.schema([("id", pa.int64()), ("p", pa.string())])
+    features = {"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "true"}
+    properties = {**features, "delta.checkpointPolicy": policy, "delta.checkpointInterval": "2"}
+    deltaic.write(str(tmp_path), schema.empty_table(), configuration=properties)
+    for n in range(4):
+        delta_spark.sql(f"INSERT INTO delta.`{tmp_path}` VALUES ({n}, 'p')")
+        deltaic.write(str(tmp_path), pa.table({"id": [n], "p": ["q"]}, schema), mode="append")
+    report = deltaic.Table(str(tmp_path)).verify(deep=True)
+    assert (report.version, report.findings) == (8, [])
+    assert report.checkpoints > 0
+    assert report.checksums > 0
+
+
 def test_delta_spark_takes_our_compacted_file(delta_spark: Any, same: Any, tmp_path: Path) -> None:
     path = tmp_path / "t"
     for start in range(5):

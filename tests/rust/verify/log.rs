@@ -63,6 +63,29 @@ fn a_whole_table_has_no_finding() {
     }
 }
 
+/// As where one engine made the table, and another wrote checkpoints and checksums.
+#[test]
+fn features_are_listed_in_any_order() {
+    for form in FORMS {
+        let table = whole(form);
+        edit(&table, &commit_name(0), |text| {
+            let reversed = |line: &str| {
+                let mut action: Value = serde_json::from_str(line).unwrap();
+                for features in ["readerFeatures", "writerFeatures"] {
+                    if let Some(Value::Array(features)) = action["protocol"].get_mut(features) {
+                        features.reverse();
+                    }
+                }
+                action.to_string() + "\n"
+            };
+            text.lines().map(reversed).collect()
+        });
+        let report = checked(&table);
+        assert!(report.ok(), "{form:?}: {:#?}", report.findings);
+        assert_eq!((report.checkpoints, report.checksums), (1, 2));
+    }
+}
+
 #[test]
 fn what_is_no_table_is_an_error() {
     let empty = TableBuilder::temp();

@@ -183,24 +183,13 @@ pub(crate) fn check_table(
         );
         Err(Error::corrupt(path, Some(version), reason))
     };
-    if log.0.is_some_and(|found| !same_protocol(said.0, found)) {
+    if log.0.is_some_and(|found| said.0 != found) {
         return differs("`protocol`");
     }
     if log.1.is_some_and(|found| !same_metadata(said.1, found)) {
         return differs("`metaData`");
     }
     Ok(())
-}
-
-fn same_protocol(a: &Protocol, b: &Protocol) -> bool {
-    let sorted = |features: &Option<Vec<String>>| {
-        let mut features = features.clone().unwrap_or_default();
-        features.sort_unstable();
-        features
-    };
-    (a.min_reader_version, a.min_writer_version) == (b.min_reader_version, b.min_writer_version)
-        && sorted(&a.reader_features) == sorted(&b.reader_features)
-        && sorted(&a.writer_features) == sorted(&b.writer_features)
 }
 
 fn same_metadata(a: &Metadata, b: &Metadata) -> bool {

@@ -121,7 +121,7 @@ impl Tracker {
         if self.at_start.as_ref().is_some_and(|entry| entry.version >= version) {
             return Ok(false);
         }
-        if protocol.is_some_and(|p| !same_protocol(p, read.protocol())) {
+        if protocol.is_some_and(|p| p != read.protocol()) {
             return Ok(true);
         }
         let Some(metadata) = metadata else { return Ok(false) };
@@ -144,16 +144,6 @@ impl Tracker {
         }
         schema
     }
-}
-
-fn same_protocol(one: &Protocol, other: &Protocol) -> bool {
-    let features = |of: &Option<Vec<String>>| {
-        of.as_ref().map(|names| names.iter().cloned().collect::<std::collections::BTreeSet<_>>())
-    };
-    one.min_reader_version == other.min_reader_version
-        && one.min_writer_version == other.min_writer_version
-        && features(&one.reader_features) == features(&other.reader_features)
-        && features(&one.writer_features) == features(&other.writer_features)
 }
 
 /// The changes of a commit that affect reading, and whether it has files.
