@@ -26,14 +26,26 @@ def wanted(options: Mapping[str, str]) -> bool:
     Raises:
         InvalidArgumentError: for a switch that is neither true nor false.
     """
-    found = False
-    for name in _SWITCHES:
-        text = options.get(name, "false")
-        if text.lower() not in ("true", "false"):
-            error = InvalidArgumentError.of("readChangeFeed", f"`{text}` is neither true nor false")
-            raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain="must be 'true' or 'false'")
-        found |= text.lower() == "true"
-    return found
+    asked = [is_on(options, name, "readChangeFeed") for name in _SWITCHES]
+    return any(asked)
+
+
+def is_on(options: Mapping[str, str], name: str, shown: str) -> bool:
+    """Whether a switch among the options is on.
+
+    Args:
+        options: The options, with names in lower case.
+        name: The name of the switch in lower case.
+        shown: Its name in an error.
+
+    Raises:
+        InvalidArgumentError: if it is neither true nor false.
+    """
+    text = options.get(name, "false")
+    if text.lower() not in ("true", "false"):
+        error = InvalidArgumentError.of(shown, f"`{text}` is neither true nor false")
+        raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain="must be 'true' or 'false'")
+    return text.lower() == "true"
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 
 _BEFORE = -1
 _BEFORE_IN_FORM_3 = -100
-_NOT_FOR_CHANGES = (
-    "excludeRegex",
-    "ignoreDeletes",
-    "ignoreChanges",
-    "ignoreFileDeletion",
-    "skipChangeCommits",
-)
+# what they say of commits that change rows means nothing where changes are read
+_WITHOUT_EFFECT = ("ignoreDeletes", "ignoreChanges", "ignoreFileDeletion", "skipChangeCommits")
 
 
 def open_stream(
@@ -105,13 +100,13 @@ class ChangeStream:
         settings: dict[str, str] | None = None,
         metadata_path: str | None = None,
     ) -> None:
-        for name in _NOT_FOR_CHANGES:
-            if options.get(name.lower(), "false").lower() != "false":
-                raise InvalidArgumentError.of(name, "not with readChangeFeed, which gives every change")
-        rest = {
-            name: value for name, value in options.items() if name not in ("readchangefeed", "readchangedata")
-        }
+        if "excluderegex" in options:
+            raise InvalidArgumentError.of("excludeRegex", "not with readChangeFeed, which gives every change")
+        for name in _WITHOUT_EFFECT:
+            change_data_feed.is_on(options, name.lower(), name)
+        left = {"readchangefeed", "readchangedata", *map(str.lower, _WITHOUT_EFFECT)}
         # commits that change rows are what the query reads
+        rest = {name: value for name, value in options.items() if name not in left}
         given = {**rest, "ignorechanges": "true"}
         self._source = _core.StreamSource(path, given, since, storage, settings, metadata_path)
         self._at_table = "startingversion" not in options and "startingtimestamp" not in options

@@ -122,18 +122,22 @@ SAID: dict[str, dict[str, str]] = {
     "ignoreChanges": {"ignoreChanges": "true"},
     "ignoreFileDeletion": {"ignoreFileDeletion": "true"},
     "skipChangeCommits": {"skipChangeCommits": "true"},
-    "a pattern": {"excludeRegex": "part=0"},
+    "all": {"ignoreDeletes": "true", "ignoreChanges": "true", "skipChangeCommits": "true"},
+    "no switch": {"skipChangeCommits": "x"},
 }
 
 
-@AREA.grid(
-    SAID,
-    *LIMITED,
-    differs="an option that would say nothing to the stream is refused by its name, as is one that would hide changes",
-    long=True,
-)
+@AREA.grid(SAID, *LIMITED, long=True)
 def options_of_rows(p: Player, options: dict[str, str]) -> None:
+    """They have no effect on changes, with a start and without one."""
     run(p, startingVersion=0, **options, **CHANGES)
+    run(p, at="from the table", **options, **CHANGES)
+
+
+@AREA.situation(differs="a pattern that hides changes is refused", long=True)
+def a_pattern_of_files(p: Player) -> None:
+    p.sql(*LIMITED)
+    run(p, startingVersion=0, excludeRegex="part=0", **CHANGES)
 
 
 @AREA.situation(long=True)

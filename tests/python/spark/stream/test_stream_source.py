@@ -341,8 +341,11 @@ def test_changes_come_after_the_rows_that_are_there(
 def test_changes_that_are_not_recorded(spark: SparkSession, table: Path) -> None:
     with pytest.raises(exceptions.ChangesNotRecordedError):
         _ = stream(spark, table, readChangeFeed="true").schema
-    with pytest.raises(exceptions.InvalidArgumentError, match="skipChangeCommits"):
-        _ = stream(spark, table, readChangeFeed="true", skipChangeCommits="true").schema
+    with pytest.raises(exceptions.InvalidArgumentError, match="excludeRegex"):
+        _ = stream(spark, table, readChangeFeed="true", excludeRegex="part-").schema
+    with pytest.raises(exceptions.InvalidArgumentError, match="skipChangeCommits") as error:
+        _ = stream(spark, table, readChangeFeed="true", skipChangeCommits="x").schema
+    assert error.value.condition == "DELTA_ILLEGAL_OPTION"
 
 
 @pytest.mark.parametrize(
