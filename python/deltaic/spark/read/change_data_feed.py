@@ -77,7 +77,7 @@ class Feed:
         """
         if "versionasof" in options or "timestampasof" in options:
             reason = "changes belong to a range of versions: versionAsOf and timestampAsOf contradict that"
-            time_travel.refuse(path, reason)
+            raise time_travel.refusal(path, reason).named("DELTA_UNSUPPORTED_TIME_TRAVEL_VIEWS")
         ends: list[tuple[int | None, int | None]] = []
         for name, at in zip(("starting", "ending"), millis, strict=True):
             version, timestamp = options.get(f"{name}version"), options.get(f"{name}timestamp")

@@ -39,6 +39,14 @@ def changes_are_joined_and_subtracted(p: Player) -> None:
     p.rows("SELECT id FROM {t} WHERE id IN (SELECT id + 2 FROM table_changes_by_path('{at}/t', 2))")
 
 
+@AREA.situation()
+def changes_are_not_of_one_version(p: Player) -> None:
+    fed(p, "id INT")
+    p.sql("INSERT INTO {t} VALUES (1)")
+    for at in ({"versionAsOf": 1}, {"timestampAsOf": "2020-01-01"}):
+        p.answers(lambda at=at: p.read(readChangeFeed="true", startingVersion=0, **at))
+
+
 # -- names of columns
 
 
