@@ -232,6 +232,20 @@ impl Limiter<'_> {
         if (0..texts.len()).all(|row| !there(row) || fits(texts.value(row))) {
             return Ok(array.clone());
         }
+        if limit.padded {
+            // a length is what the log says: the texts of a batch stay within what an array of them holds
+            let most = texts.value_data().len().saturating_add(limit.length.saturating_mul(texts.len()));
+            if i32::try_from(most).is_err() {
+                return Err(Error::Unsupported {
+                    path: self.path.to_owned(),
+                    what: format!(
+                        "{} rows of `{column}`, which is char({}), in one batch",
+                        texts.len(),
+                        limit.length
+                    ),
+                });
+            }
+        }
         let fitted = |row: usize| {
             if !there(row) {
                 return Ok(None);
@@ -305,6 +319,14 @@ mod tests {
         assert_eq!(limited(values, 3, true).unwrap(), own(&[Some("äöü"), Some("a  "), Some("ab "), None]));
         let error = limited(vec![Some("abcd ")], 3, false).unwrap_err().to_string();
         assert!(error.contains("`c` is varchar(3), and the data holds a text of 5 characters"), "{error}");
+    }
+
+    #[test]
+    fn a_length_does_not_decide_how_much_memory_is_taken() {
+        let long = limited(vec![Some("a"), Some("b")], 1 << 31, true).unwrap_err().to_string();
+        assert!(long.contains("2 rows of `c`, which is char(2147483648), in one batch"), "{long}");
+        assert!(limited(vec![Some("a")], usize::MAX, true).is_err());
+        assert_eq!(limited(vec![Some("a")], usize::MAX, false).unwrap(), [Some("a".to_owned())]);
     }
 
     #[test]
