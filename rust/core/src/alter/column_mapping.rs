@@ -74,7 +74,7 @@ pub(super) fn assign(old: Option<&Definition>, new: &mut Definition, change: Cha
     let mut missing = None;
     new.schema.change_fields(&mut |path, field| {
         if field.field_id().is_none() {
-            last += 1;
+            last = last.saturating_add(1);
             field.metadata.insert(FIELD_ID.into(), Value::from(last));
         }
         if !field.metadata.contains_key(PHYSICAL_NAME) {
@@ -94,6 +94,11 @@ pub(super) fn assign(old: Option<&Definition>, new: &mut Definition, change: Cha
     }
     if iceberg_compat::has_nested_ids(&new.metadata) {
         assign_nested(&mut new.schema, &mut last);
+    }
+    if i32::try_from(last).is_err() {
+        return Err(Error::InvalidSchema {
+            reason: format!("`{MAX_ID}` would be {last}, and ids of columns are at most {}", i32::MAX),
+        });
     }
     new.metadata.set_property(MAX_ID, last.to_string());
     Ok(())
@@ -146,7 +151,7 @@ fn assign_nested(schema: &mut StructType, last: &mut i64) {
         let mut below = |name: &str, data_type: &DataType| {
             let path = format!("{path}.{name}");
             if !ids.contains_key(&path) {
-                *last += 1;
+                *last = last.saturating_add(1);
                 ids.insert(path.clone(), Value::from(*last));
             }
             within(data_type, &path, ids, last);
@@ -318,7 +323,8 @@ mod tests {
     use super::*;
     use crate::alter::paths::field;
     use crate::alter::properties::{SetOptions, set_properties};
-    use crate::alter::testing::{path, table};
+    use crate::alter::testing::{data_type, path, table};
+    use crate::alter::{NewColumn, add_columns};
 
     const NAME: (&str, &str) = ("delta.columnMapping.mode", "name");
 
@@ -386,6 +392,15 @@ mod tests {
         assert_eq!(suffixes("m.value.l"), ["element"]);
         assert_eq!(t.property(MAX_ID), Some("8"));
         check(&t).unwrap();
+    }
+
+    #[test]
+    fn the_highest_id_is_what_a_log_says() {
+        let mut t = table("a long", &[NAME]);
+        t.metadata.set_property(MAX_ID, i64::MAX.to_string());
+        let column = NewColumn::of(StructField::new("b", data_type("array<int>"), true));
+        let error = add_columns(&t, &[column]).unwrap_err().to_string();
+        assert!(error.contains("would be 9223372036854775807, and ids of columns are at most"), "{error}");
     }
 
     #[test]

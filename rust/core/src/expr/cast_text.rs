@@ -19,7 +19,7 @@ pub(super) fn to_text(array: &ArrayRef, from: &DataType) -> Eval<ArrayRef> {
                 .collect::<Eval<Vec<_>>>()?
         }};
     }
-    Ok(texts(match from {
+    texts(match from {
         DataType::Byte => each!(Int8Type, |v: i8| Ok(v.to_string())),
         DataType::Short => each!(Int16Type, |v: i16| Ok(v.to_string())),
         DataType::Integer => each!(Int32Type, |v: i32| Ok(v.to_string())),
@@ -39,7 +39,7 @@ pub(super) fn to_text(array: &ArrayRef, from: &DataType) -> Eval<ArrayRef> {
             bytes.map(|b| b.map(text).transpose()).collect::<Eval<Vec<_>>>()?
         }
         other => return Err(format!("a cast of {} to string is not supported", other.name())),
-    }))
+    })
 }
 
 /// By one setting of Spark a decimal below 10^-6 has an exponent, by the other none has.

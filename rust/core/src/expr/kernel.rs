@@ -38,6 +38,33 @@ pub(super) fn each<T>(
     (0..rows).map(|row| if args.iter().any(|a| a.is_null(row)) { Ok(None) } else { f(row) }).collect()
 }
 
-pub(super) fn texts(values: Vec<Option<String>>) -> ArrayRef {
-    Arc::new(StringArray::from(values))
+/// # Errors
+/// When an array cannot hold them.
+pub(super) fn texts(values: Vec<Option<String>>) -> Eval<ArrayRef> {
+    Room::default().take(values.iter().flatten().map(String::len).sum())?;
+    Ok(Arc::new(StringArray::from(values)))
+}
+
+/// Room for the texts that a function makes of a batch. A number in an expression, which may be that of a log, does not decide
+/// how much memory is taken.
+pub(super) struct Room {
+    left: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Room { left: i32::MAX as usize }
+    }
+}
+
+impl Room {
+    /// Asks for the bytes of one more text, before it is made.
+    ///
+    /// # Errors
+    /// When the texts of the batch would take more than 2 GiB.
+    pub(super) fn take(&mut self, bytes: usize) -> Eval<()> {
+        self.left =
+            self.left.checked_sub(bytes).ok_or("its texts take more than 2 GiB in one batch of rows")?;
+        Ok(())
+    }
 }

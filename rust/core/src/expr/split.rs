@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, ListBuilder, StringBuilder};
 use arrow::datatypes::{DataType as Arrow, Field};
 
-use super::kernel::{Eval, Function, each, texts};
+use super::kernel::{Eval, Function, Room, each, texts};
 use super::pattern::Regexes;
 use super::text::{function, int, string};
 use crate::schema::DataType;
@@ -64,7 +64,7 @@ fn split_part(args: &[ArrayRef]) -> Eval<ArrayRef> {
         let part = usize::try_from(place).ok().and_then(|place| parts.get(place));
         Ok(Some(part.copied().unwrap_or_default().to_owned()))
     });
-    Ok(texts(parts?))
+    texts(parts?)
 }
 
 fn regexp_extract(args: &[ArrayRef]) -> Eval<ArrayRef> {
@@ -78,18 +78,22 @@ fn regexp_extract(args: &[ArrayRef]) -> Eval<ArrayRef> {
         let part = found.and_then(|found| found.get(group).map(|part| part.as_str().to_owned()));
         Ok(Some(part.unwrap_or_default()))
     });
-    Ok(texts(found?))
+    texts(found?)
 }
 
 fn regexp_replace(args: &[ArrayRef]) -> Eval<ArrayRef> {
-    let mut regexes = Regexes::default();
+    let (mut regexes, mut room) = (Regexes::default(), Room::default());
     let replaced = each(args, |row| {
         let regex = regexes.get(string(args, 1, row))?;
         let by = replacement(string(args, 2, row), regex.regex.captures_len())?;
         let text = regex.subject(string(args, 0, row))?;
-        Ok(Some(regex.regex.replace_all(text, by.as_str()).into_owned()))
+        // what it could be: the text between its characters, too, is replaced
+        Room::default().take(text.len().saturating_add(1).saturating_mul(by.len().saturating_add(1)))?;
+        let replaced = regex.regex.replace_all(text, by.as_str()).into_owned();
+        room.take(replaced.len())?;
+        Ok(Some(replaced))
     });
-    Ok(texts(replaced?))
+    texts(replaced?)
 }
 
 /// A replacement of Java as one of the crate: `$1` is a group, and a backslash takes the meaning from what follows.

@@ -20,7 +20,7 @@ const STANDARD: &str = "yyyy-MM-dd HH:mm:ss";
 pub(super) const FUNCTIONS: &[Function] = &[
     function!(["date_format"], [TS, T], 0, T, |a| {
         let mut patterns = Patterns::default();
-        Ok(texts(each(a, |row| format(patterns.get(string(a, 1, row))?, micros(a, 0, row)).map(Some))?))
+        texts(each(a, |row| format(patterns.get(string(a, 1, row))?, micros(a, 0, row)).map(Some))?)
     }),
     function!(["from_unixtime"], [L, T], 1, T, |a| {
         let mut patterns = Patterns::default();
@@ -30,7 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let micros = seconds.value(row).checked_mul(1_000_000).ok_or("overflow of a timestamp")?;
             format(patterns.get(pattern)?, micros).map(Some)
         });
-        Ok(texts(formatted?))
+        texts(formatted?)
     }),
     function!(["to_date"], [T, T], 0, DataType::Date, |a| {
         dates(parsed(a)?.into_iter().map(|v| v.map(|v| split_micros(v).0)).collect())

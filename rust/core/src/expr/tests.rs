@@ -312,6 +312,22 @@ fn an_expression_may_be_long_and_not_too_deep() {
     assert!(Evaluator::new(&nested, &schema()).is_err());
 }
 
+/// Also of a constraint, which is what a log says.
+#[test]
+fn a_number_does_not_decide_how_much_memory_is_taken() {
+    let (text, by) = ("repeat('a', 100000)", "repeat('b', 100000)");
+    for expression in [
+        "repeat('ab', 2000000000)".to_owned(),
+        format!("replace({text}, 'a', {by})"),
+        format!("regexp_replace({text}, 'a', {by})"),
+    ] {
+        let error = Evaluator::new(&format!("length({expression}) > 0"), &schema())
+            .and_then(|evaluator| evaluator.evaluate(&rows()))
+            .unwrap_err();
+        assert!(error.to_string().contains("more than 2 GiB"), "{expression}: {error}");
+    }
+}
+
 #[test]
 fn no_chain_is_too_long_for_the_stack() {
     let chains = [

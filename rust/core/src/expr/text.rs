@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Int32Arr
 use arrow::datatypes::Int32Type;
 
 use super::bound::{Bound, Code, accept, code};
-use super::kernel::{Eval, Function, each, texts};
+use super::kernel::{Eval, Function, Room, each, texts};
 use super::pattern::{Like, Regexes};
 use crate::schema::DataType;
 
@@ -37,9 +37,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function!(["right"], [T, I], 0, T, |a| {
         indexed(a, |s, length, _| if length <= 0 { String::new() } else { substring(s, -length, i32::MAX) })
     }),
-    function!(["repeat"], [T, I], 0, T, |a| {
-        indexed(a, |s, times, _| s.repeat(usize::try_from(times).unwrap_or_default()))
-    }),
+    function!(["repeat"], [T, I], 0, T, repeat),
     function!(["lpad"], [T, I, T], 1, T, |a| pad(a, true)),
     function!(["rpad"], [T, I, T], 1, T, |a| pad(a, false)),
     function!(["replace"], [T, T, T], 1, T, replace),
@@ -72,7 +70,7 @@ pub(super) fn int(args: &[ArrayRef], at: usize, row: usize) -> i32 {
 }
 
 fn map(args: &[ArrayRef], f: impl Fn(&str) -> String) -> Eval<ArrayRef> {
-    Ok(texts(each(args, |row| Ok(Some(f(string(args, 0, row)))))?))
+    texts(each(args, |row| Ok(Some(f(string(args, 0, row)))))?)
 }
 
 fn test(args: &[ArrayRef], f: impl Fn(&str, &str) -> bool) -> Eval<ArrayRef> {
@@ -82,7 +80,7 @@ fn test(args: &[ArrayRef], f: impl Fn(&str, &str) -> bool) -> Eval<ArrayRef> {
 
 fn indexed(args: &[ArrayRef], f: impl Fn(&str, i32, Option<i32>) -> String) -> Eval<ArrayRef> {
     let third = |row: usize| (args.len() > 2).then(|| int(args, 2, row));
-    Ok(texts(each(args, |row| Ok(Some(f(string(args, 0, row), int(args, 1, row), third(row)))))?))
+    texts(each(args, |row| Ok(Some(f(string(args, 0, row), int(args, 1, row), third(row)))))?)
 }
 
 /// From a position that counts from 1, or from the end where it is negative.
@@ -113,10 +111,21 @@ fn trim(args: &[ArrayRef], leading: bool, trailing: bool) -> Eval<ArrayRef> {
         }
         Ok(Some(text.to_owned()))
     });
-    Ok(texts(trimmed?))
+    texts(trimmed?)
+}
+
+fn repeat(args: &[ArrayRef]) -> Eval<ArrayRef> {
+    let mut room = Room::default();
+    let repeated = each(args, |row| {
+        let (text, times) = (string(args, 0, row), usize::try_from(int(args, 1, row)).unwrap_or_default());
+        room.take(text.len().saturating_mul(times))?;
+        Ok(Some(text.repeat(times)))
+    });
+    texts(repeated?)
 }
 
 fn pad(args: &[ArrayRef], left: bool) -> Eval<ArrayRef> {
+    let mut room = Room::default();
     let padded = each(args, |row| {
         let text = string(args, 0, row);
         let length = usize::try_from(int(args, 1, row)).unwrap_or_default();
@@ -125,19 +134,28 @@ fn pad(args: &[ArrayRef], left: bool) -> Eval<ArrayRef> {
         if missing == 0 || with.is_empty() {
             return Ok(Some(text.chars().take(length).collect()));
         }
+        // a character takes a byte at least
+        room.take(missing)?;
         let padding: String = with.chars().cycle().take(missing).collect();
         Ok(Some(if left { padding + text } else { text.to_owned() + &padding }))
     });
-    Ok(texts(padded?))
+    texts(padded?)
 }
 
 fn replace(args: &[ArrayRef]) -> Eval<ArrayRef> {
+    let mut room = Room::default();
     let replaced = each(args, |row| {
         let (text, search) = (string(args, 0, row), string(args, 1, row));
         let by = if args.len() > 2 { string(args, 2, row) } else { "" };
-        Ok(Some(if search.is_empty() { text.to_owned() } else { text.replace(search, by) }))
+        if search.is_empty() {
+            return Ok(Some(text.to_owned()));
+        }
+        if by.len() > search.len() {
+            room.take(text.matches(search).count().saturating_mul(by.len()))?;
+        }
+        Ok(Some(text.replace(search, by)))
     });
-    Ok(texts(replaced?))
+    texts(replaced?)
 }
 
 fn position(of: &ArrayRef, part: &ArrayRef, args: &[ArrayRef]) -> Eval<ArrayRef> {
@@ -163,7 +181,13 @@ pub(super) fn length(args: &[ArrayRef]) -> Eval<ArrayRef> {
 }
 
 pub(super) fn concat(args: &[ArrayRef]) -> Eval<ArrayRef> {
-    Ok(texts(each(args, |row| Ok(Some((0..args.len()).map(|at| string(args, at, row)).collect())))?))
+    let mut room = Room::default();
+    let joined = each(args, |row| {
+        let parts = || (0..args.len()).map(|at| string(args, at, row));
+        room.take(parts().map(str::len).sum())?;
+        Ok(Some(parts().collect()))
+    });
+    texts(joined?)
 }
 
 pub(super) fn concat_bytes(args: &[ArrayRef]) -> Eval<ArrayRef> {
@@ -188,9 +212,10 @@ pub(super) fn concat_ws(args: &[Bound]) -> Eval<Bound> {
 
 fn join(args: &[ArrayRef]) -> Eval<ArrayRef> {
     let rows = args[0].len();
+    let mut room = Room::default();
     let joined = (0..rows).map(|row| {
         if args[0].is_null(row) {
-            return None;
+            return Ok(None);
         }
         let mut parts: Vec<String> = Vec::new();
         for arg in args[1..].iter().filter(|a| a.is_valid(row)) {
@@ -202,9 +227,12 @@ fn join(args: &[ArrayRef]) -> Eval<ArrayRef> {
                 None => parts.push(arg.as_string::<i32>().value(row).to_owned()),
             }
         }
-        Some(parts.join(string(args, 0, row)))
+        let separator = string(args, 0, row);
+        let separators = separator.len().saturating_mul(parts.len());
+        room.take(parts.iter().map(String::len).sum::<usize>().saturating_add(separators))?;
+        Ok(Some(parts.join(separator)))
     });
-    Ok(texts(joined.collect()))
+    texts(joined.collect::<Eval<_>>()?)
 }
 
 /// `LIKE`, or `ILIKE`.
