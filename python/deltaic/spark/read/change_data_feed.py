@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic import time_travel
 from deltaic.exceptions import InvalidArgumentError
+from deltaic.spark.session.switches import switch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,26 +27,8 @@ def wanted(options: Mapping[str, str]) -> bool:
     Raises:
         InvalidArgumentError: for a switch that is neither true nor false.
     """
-    asked = [is_on(options, name, "readChangeFeed") for name in _SWITCHES]
+    asked = [switch("readChangeFeed", options.get(name)) for name in _SWITCHES]
     return any(asked)
-
-
-def is_on(options: Mapping[str, str], name: str, shown: str) -> bool:
-    """Whether a switch among the options is on.
-
-    Args:
-        options: The options, with names in lower case.
-        name: The name of the switch in lower case.
-        shown: Its name in an error.
-
-    Raises:
-        InvalidArgumentError: if it is neither true nor false.
-    """
-    text = options.get(name, "false")
-    if text.lower() not in ("true", "false"):
-        error = InvalidArgumentError.of(shown, f"`{text}` is neither true nor false")
-        raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain="must be 'true' or 'false'")
-    return text.lower() == "true"
 
 
 @dataclass(frozen=True)

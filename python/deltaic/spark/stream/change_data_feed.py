@@ -14,6 +14,7 @@ from deltaic import _core
 from deltaic.exceptions import InvalidArgumentError
 from deltaic.spark.read import change_data_feed
 from deltaic.spark.read.change_data_feed import COLUMNS
+from deltaic.spark.session.switches import switch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +104,7 @@ class ChangeStream:
         if "excluderegex" in options:
             raise InvalidArgumentError.of("excludeRegex", "not with readChangeFeed, which gives every change")
         for name in _WITHOUT_EFFECT:
-            change_data_feed.is_on(options, name.lower(), name)
+            switch(name, options.get(name.lower()))
         left = {"readchangefeed", "readchangedata", *map(str.lower, _WITHOUT_EFFECT)}
         # commits that change rows are what the query reads
         rest = {name: value for name, value in options.items() if name not in left}

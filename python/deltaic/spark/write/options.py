@@ -9,6 +9,7 @@ from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 from deltaic.predicates import unqualified
 from deltaic.spark.session.known_options import OPTIONS_REFUSED
 from deltaic.spark.session.settings import MOST, Settings
+from deltaic.spark.session.switches import switch
 from deltaic.spark.session.time_zone import in_utc
 from deltaic.spark.write.replacing import ON, USING, Replacing
 
@@ -131,14 +132,14 @@ class WriteOptions:
             hadoop=hadoop,
             route=route,
             partition_by=None if names is None else [n.strip() for n in names.split(",") if n.strip()],
-            merge_schema=_switch("mergeSchema", given.get("mergeschema")),
-            overwrite_schema=_switch("overwriteSchema", given.get("overwriteschema")) or False,
-            data_change=_switch("dataChange", given.get("datachange")) is not False,
+            merge_schema=switch("mergeSchema", given.get("mergeschema")),
+            overwrite_schema=switch("overwriteSchema", given.get("overwriteschema")) or False,
+            data_change=switch("dataChange", given.get("datachange")) is not False,
             replace_where=given.get("replacewhere"),
             target_alias=given.get("targetalias"),
             replacing=Replacing.of(given),
             dynamic_partitions=_overwrite_mode(given.get("partitionoverwritemode")),
-            optimize_write=_switch("optimizeWrite", given.get("optimizewrite")),
+            optimize_write=switch("optimizeWrite", given.get("optimizewrite")),
             configuration=configuration,
         )
 
@@ -277,15 +278,6 @@ def save_mode(path: str, mode: str | None) -> str:
 
 def _is_refused(key: str, value: str) -> bool:
     return value.strip().lower() not in OPTIONS_REFUSED[key].default.split()
-
-
-def _switch(name: str, text: str | None) -> bool | None:
-    if text is None:
-        return None
-    if text.lower() not in ("true", "false"):
-        error = InvalidArgumentError.of(name, f"`{text}` is neither true nor false")
-        raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain="must be 'true' or 'false'")
-    return text.lower() == "true"
 
 
 def _overwrite_mode(text: str | None) -> bool | None:

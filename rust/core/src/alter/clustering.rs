@@ -50,12 +50,13 @@ pub(super) fn check_statistics(table: &Definition) -> Result<()> {
     let columns = StatsColumns::of(&table.schema, &table.metadata, table.column_mapping(), false)?;
     match table.clustering.iter().find(|column| !columns.covers(column)) {
         None => Ok(()),
-        Some(column) => Err(refuse(
-            &logical(table, column),
-            "files have no statistics of it, and a clustering column needs them: put it among the first columns, or into \
-             `delta.dataSkippingStatsColumns`",
-        )
-        .named(&condition::CLUSTERING_COLUMN_MISSING_STATS, [("columns", logical(table, column).join("."))])),
+        Some(column) => {
+            let column = logical(table, column);
+            let reason = "files have no statistics of it, and a clustering column needs them: put it among the first columns, or \
+                          into `delta.dataSkippingStatsColumns`";
+            Err(refuse(&column, reason)
+                .named(&condition::CLUSTERING_COLUMN_MISSING_STATS, [("columns", column.join("."))]))
+        }
     }
 }
 

@@ -44,14 +44,17 @@ pub(crate) fn in_backticks(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
+/// A name, in backticks if it has other characters than letters, digits and underscores.
+pub(super) fn quoted(name: &str) -> String {
+    match name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        true => name.to_owned(),
+        false => in_backticks(name),
+    }
+}
+
 /// Paths as text that [`parse_column_list`] reads back; names are quoted where they must be.
 pub(crate) fn format_column_list(paths: &[Vec<String>]) -> String {
-    let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let name = |name: &String| match plain(name) {
-        true => name.clone(),
-        false => in_backticks(name),
-    };
-    let path = |path: &Vec<String>| path.iter().map(name).collect::<Vec<_>>().join(".");
+    let path = |path: &Vec<String>| path.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(".");
     paths.iter().map(path).collect::<Vec<_>>().join(",")
 }
 

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::schema::{DataType, in_backticks};
+use crate::schema::DataType;
+use crate::schema::column_list::quoted;
 
 /// How deep types are nested at most: deeper than the JSON of a schema can be.
 const DEEPEST: usize = 100;
@@ -123,10 +124,7 @@ impl fmt::Display for RawType {
                 f.write_str("struct<")?;
                 for (place, (name, raw)) in fields.iter().enumerate() {
                     let comma = if place > 0 { "," } else { "" };
-                    match name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-                        true => write!(f, "{comma}{name}:{raw}")?,
-                        false => write!(f, "{comma}{}:{raw}", in_backticks(name))?,
-                    }
+                    write!(f, "{comma}{}:{raw}", quoted(name))?;
                 }
                 f.write_str(">")
             }
