@@ -6,6 +6,7 @@ for many cases. Nothing here needs deltaic or pytest: delta-spark's process, whi
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -111,6 +112,10 @@ class Area:
         self.situations[name] = Situation(play, differs, long)
 
 
+# a name is used once in a process: what another situation left in the warehouse is not found
+_NUMBERS = itertools.count()
+
+
 class Player:
     """A session, and a place of its own for one situation.
 
@@ -123,7 +128,7 @@ class Player:
         self.folder = folder / str(number)
         self.at = str(self.folder)
         self.path = f"{self.at}/t"
-        self._name = f"behaviour_{number}"
+        self._name = f"behaviour_{next(_NUMBERS)}"
         self._named = False
         self.reported: list[Any] = []
         self._before: dict[str, str | None] = {}
