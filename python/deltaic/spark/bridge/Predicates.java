@@ -32,7 +32,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * Catalyst filters as the JSON of rust/core/src/predicate/ast.rs. What has no exact counterpart becomes `unknown`, which
- * keeps files; it is never left out of an OR or a NOT.
+ * keeps files; it is never left out of an OR or a NOT, but where all operands are unknown the whole is.
  */
 final class Predicates {
   private static final int MOST_TURNS = 3;
@@ -64,9 +64,12 @@ final class Predicates {
   }
 
   private Map predicate(Expression e) {
-    if (e instanceof And) return tagged("and", both(((And) e).left(), ((And) e).right()));
-    if (e instanceof Or) return tagged("or", both(((Or) e).left(), ((Or) e).right()));
-    if (e instanceof Not) return tagged("not", predicate(((Not) e).child()));
+    if (e instanceof And) return combined("and", e, ((And) e).left(), ((And) e).right());
+    if (e instanceof Or) return combined("or", e, ((Or) e).left(), ((Or) e).right());
+    if (e instanceof Not) {
+      Map part = predicate(((Not) e).child());
+      return part.containsKey("unknown") ? unknown(e) : tagged("not", part);
+    }
     if (e instanceof EqualTo) return compare("=", "=", ((EqualTo) e).left(), ((EqualTo) e).right());
     if (e instanceof EqualNullSafe) {
       return compare("<=>", "<=>", ((EqualNullSafe) e).left(), ((EqualNullSafe) e).right());
@@ -92,11 +95,11 @@ final class Predicates {
     return unknown(e);
   }
 
-  private List both(Expression left, Expression right) {
-    ArrayList list = new ArrayList();
-    list.add(predicate(left));
-    list.add(predicate(right));
-    return list;
+  private Map combined(String kind, Expression whole, Expression left, Expression right) {
+    Map one = predicate(left);
+    Map other = predicate(right);
+    if (one.containsKey("unknown") && other.containsKey("unknown")) return unknown(whole);
+    return tagged(kind, Arrays.asList(new Object[] {one, other}));
   }
 
   private Map compare(String op, String flipped, Expression left, Expression right) {

@@ -66,7 +66,7 @@ pub const MATRIX: [Row; 24] = [
     Row {
         rule: ConflictRule::ProtocolChanged,
         winner: "changed the protocol",
-        ours: "anything",
+        ours: "began with the old one",
         verdicts: at_all_levels(PROTOCOL),
         then: AGAIN,
     },
@@ -80,7 +80,7 @@ pub const MATRIX: [Row; 24] = [
     Row {
         rule: ConflictRule::MetadataChanged,
         winner: "changed schema, partition columns or properties",
-        ours: "anything",
+        ours: "began with the old ones",
         verdicts: at_all_levels(METADATA),
         then: AGAIN,
     },
@@ -143,14 +143,14 @@ pub const MATRIX: [Row; 24] = [
     Row {
         rule: ConflictRule::AppendElsewhere,
         winner: "added rows that no read predicate can match, by partition values and statistics",
-        ours: "anything",
+        ours: "does anything",
         verdicts: at_all_levels(Verdict::Pass),
         then: "",
     },
     Row {
         rule: ConflictRule::RewriteAdded,
         winner: "added files that only rearrange rows (`dataChange` false)",
-        ours: "anything",
+        ours: "does anything",
         verdicts: at_all_levels(Verdict::Pass),
         then: "",
     },
@@ -220,7 +220,7 @@ pub const MATRIX: [Row; 24] = [
     Row {
         rule: ConflictRule::InCommitTimestamps,
         winner: "has an in-commit timestamp",
-        ours: "anything",
+        ours: "does anything",
         verdicts: at_all_levels(Verdict::Rebase),
         then: "the timestamp is later than the winner's",
     },

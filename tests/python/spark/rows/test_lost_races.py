@@ -139,3 +139,21 @@ def test_what_meets_is_an_error_with_the_facts_where_nothing_is_played_again(
     assert ids(deltaic.read(spark, path)) == [-5, *(i for i in range(12) if i != 5)]
     # nothing of what lost is left: those are the files of the winner, of which one may be that of its vector
     assert len(data_files(path)) == 5 + by_vectors
+
+
+def test_an_error_does_not_tell_how_deleted_rows_are_left_out(
+    spark: SparkSession, make: Any, overtaken: Any, once: None
+) -> None:
+    path = make(True)
+    spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('delta.isolationLevel' = 'Serializable')")
+    table = DeltaTable.forPath(spark, path)
+    table.delete("id = 9")
+    overtaken(lambda: spark.sql(f"INSERT INTO delta.`{path}` VALUES (1, 1)"))
+    source = spark.sql("SELECT 5L AS id").alias("s")
+    rows = table.alias("t").merge(source, "t.id = s.id").whenMatchedDelete()
+    with pytest.raises(exceptions.ConcurrentAppendException) as lost:
+        rows.whenNotMatchedBySourceDelete("t.p = 3").execute()
+    assert (lost.value.rule, lost.value.predicate) == (
+        "blind-append-read",
+        "a condition that only the engine knows",
+    )
