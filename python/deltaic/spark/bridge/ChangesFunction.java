@@ -11,19 +11,23 @@ import org.apache.spark.sql.SparkSessionExtensions;
 import org.apache.spark.sql.catalyst.FunctionIdentifier;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.analysis.TableFunctionRegistry;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.EvalMode$;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.ExpressionInfo;
+import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DatetimeType;
 import org.apache.spark.sql.types.IntegralType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StringType$;
 import org.apache.spark.unsafe.Platform;
+import scala.Function1;
 import scala.Option;
 import scala.collection.immutable.Seq;
 import scala.runtime.AbstractFunction1;
+import scala.runtime.AbstractPartialFunction;
 
 /**
  * `table_changes(table, start [, end])` and `table_changes_by_path(path, start [, end])` in SQL. A table is a path or a
@@ -95,17 +99,31 @@ final class ChangesFunction extends AbstractFunction1 {
       return;
     }
     String zone = SparkSession.active().conf().get("spark.sql.session.timeZone");
-    Expression text = new Cast(argument, StringType$.MODULE$, Option.apply(zone), EvalMode$.MODULE$.LEGACY());
+    Expression text = new Cast(plain(argument), StringType$.MODULE$, Option.apply(zone), EvalMode$.MODULE$.LEGACY());
     options.put(which + "Timestamp", text.eval(null).toString());
   }
 
   private Object value(Expression argument, String which, int position) {
-    if (!argument.resolved() || !argument.foldable()) {
+    Expression plain = plain(argument);
+    if (!plain.resolved() || !plain.foldable()) {
       throw Refusal.ofArgument(which, argument.sql() + " is not a constant", "DELTA_CDC_NON_CONSTANT_ARGUMENT", new String[] {
           "argumentName", "`" + which + "`", "pos", String.valueOf(position), "functionName", "`" + name + "`",
           "sqlExpr", argument.sql()});
     }
-    return argument.eval(null);
+    return plain.eval(null);
+  }
+
+  /** With what Spark computes in the place of a function: `now() - INTERVAL 1 DAY` and `to_timestamp(…)` have no value of their own. */
+  private static Expression plain(Expression argument) {
+    return (Expression) argument.transformUp(new AbstractPartialFunction() {
+      public boolean isDefinedAt(Object e) {
+        return e instanceof RuntimeReplaceable;
+      }
+
+      public Object applyOrElse(Object e, Function1 otherwise) {
+        return isDefinedAt(e) ? ((RuntimeReplaceable) e).replacement() : otherwise.apply(e);
+      }
+    });
   }
 
   private static RuntimeException otherType(String what, DataType type, String supported) {
@@ -124,7 +142,13 @@ final class ChangesFunction extends AbstractFunction1 {
           && new Path(id.table()).isAbsolute()) {
         return id.table();
       }
-      return state.catalog().getTableMetadata(id).location().toString();
+      CatalogTable entry = state.catalog().getTableMetadata(id);
+      if (!SessionCatalog.ours(entry)) {
+        String said = entry.identifier().quotedString();
+        throw Refusal.ofArgument("table", said + " is no Delta table", "DELTA_TABLE_ONLY_OPERATION",
+            new String[] {"tableName", said, "operation", name});
+      }
+      return entry.location().toString();
     } catch (Exception e) {
       // errors of Spark's own are checked here and not in Scala
       Platform.throwException(e);

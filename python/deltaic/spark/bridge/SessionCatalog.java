@@ -50,7 +50,8 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
     return isPath(id) ? id.namespace()[0] + ".`" + id.name() + "`" : "spark_catalog." + id;
   }
 
-  private static boolean ours(CatalogTable table) {
+  /** Whether a table of the metastore is of our format. */
+  static boolean ours(CatalogTable table) {
     return table.provider().isDefined() && Python.format().equalsIgnoreCase((String) table.provider().get());
   }
 

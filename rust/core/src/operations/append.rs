@@ -305,7 +305,9 @@ pub(crate) fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
             DefineMode::Replace => OperationName::ReplaceTableAsSelect,
             DefineMode::CreateOrReplace => OperationName::CreateOrReplaceTableAsSelect,
         };
-        return TableSpec::of(plan.schema.clone(), options, defines).operation(name, &plan.metadata);
+        let created = matches!(name, OperationName::CreateTableAsSelect);
+        let operation = TableSpec::of(plan.schema.clone(), options, defines).operation(name, &plan.metadata);
+        return if created { operation } else { with_schema_switches(operation, options) };
     }
     if let (true, Some((query, batch))) = (options.streams, &options.app_transaction) {
         let complete = options.mode == WriteMode::Overwrite;
@@ -314,8 +316,10 @@ pub(crate) fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
             .with("queryId", query.as_str())
             .with("epochId", batch.to_string());
     }
+    // rows that are replaced by a condition leave the rest of the table as it is
+    let whole = options.shown.is_empty() && options.replace_where.is_none();
     let mut operation = match options.saved_as_table {
-        Some(managed) if options.shown.is_empty() => saved_as_table(plan, managed),
+        Some(managed) if whole => saved_as_table(plan, managed),
         _ => Operation::new(OperationName::Write)
             .with("mode", options.mode.name())
             .with_encoded("partitionBy", options.partition_by.clone()),
@@ -326,15 +330,17 @@ pub(crate) fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
     for (name, value) in &options.shown {
         operation = operation.with(name, value.as_str());
     }
-    let switches = [
-        ("isDynamicPartitionOverwrite", options.dynamic_partitions),
-        ("canOverwriteSchema", options.overwrite_schema),
-        ("canMergeSchema", options.merge_schema),
-    ];
-    for (name, _) in switches.into_iter().filter(|(_, on)| *on) {
-        operation = operation.with_json(name, true);
+    if options.dynamic_partitions {
+        operation = operation.with_json("isDynamicPartitionOverwrite", true);
     }
-    operation
+    with_schema_switches(operation, options)
+}
+
+fn with_schema_switches(operation: Operation, options: &WriteOptions) -> Operation {
+    let switches =
+        [("canOverwriteSchema", options.overwrite_schema), ("canMergeSchema", options.merge_schema)];
+    let on = switches.into_iter().filter(|(_, on)| *on);
+    on.fold(operation, |operation, (name, _)| operation.with_json(name, true))
 }
 
 /// The metrics of delta-spark: what was copied is in the output, too. Rows are not counted where some of them cannot be.

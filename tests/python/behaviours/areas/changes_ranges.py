@@ -282,6 +282,18 @@ _FUNCTIONS = {
         "table_changes('a b', 1)",
         "table_changes_by_path('{at}/nothing', 1)",
     ),
+    "of another format": ("table_changes('{name}_p', 1)",),
+    "computed": (
+        "table_changes('{name}', to_timestamp('2024-01-03'))",
+        "table_changes('{name}', timestamp'2024-01-04' - INTERVAL 1 DAY)",
+        "table_changes('{name}', to_timestamp('2024-01-03'), timestamp'2024-01-02' + INTERVAL 36 HOURS)",
+        "table_changes('{name}', now() - INTERVAL 1 DAY)",
+        "table_changes('{name}', now() - INTERVAL '100' YEAR, string(date_sub('2024-01-04', 1)))",
+        "table_changes('{name}', nvl(NULL, 1), try_subtract(3, 1))",
+        "table_changes('{name}', left('2024-01-03 and more', 10))",
+        "table_changes('{name}', 1 + 1)",
+        "table_changes('{name}', dateadd(DAY, 1, timestamp'2024-01-02'))",
+    ),
     "ranges": (
         "table_changes('{name}', 2, 1)",
         "table_changes('{name}', 9)",
@@ -296,6 +308,8 @@ _FUNCTIONS = {
 _KINDS = {
     "what is no argument": ("other types", "subqueries and aggregates", "columns"),
     "null, and what is not there": ("null as version", "not there", "ranges"),
+    "constants that are computed": ("computed",),
+    "a table of Parquet": ("of another format",),
 }
 
 
@@ -303,5 +317,8 @@ _KINDS = {
 def functions(p: Player, kinds: tuple[str, ...]) -> None:
     four_versions(p)
     p.sql("CREATE TABLE {name} USING delta LOCATION '{at}/t'")
+    if "of another format" in kinds:
+        p.sql("CREATE TABLE {name}_p (id INT) USING parquet LOCATION '{at}/p'")
     for call in chain(*(_FUNCTIONS[kind] for kind in kinds)):
         reported(p, lambda c=call: p.sql(f"SELECT * FROM {c}"))
+    p.sql("DROP TABLE IF EXISTS {name}_p")

@@ -171,6 +171,34 @@ def flags_of_the_history(p: Player) -> None:
     reported(lambda: p.write(new, "overwrite", mergeSchema="true", overwriteSchema="true"))
 
 
+@AREA.situation()
+def flags_of_replaced_tables(p: Player) -> None:
+    """What `replace`, `createOrReplace`, `saveAsTable` with a condition, and the session say of the schema."""
+    p.sql("CREATE TABLE {name} (id BIGINT) USING delta LOCATION '{at}/t'")
+    row = "SELECT 1L AS id, 3 AS b"
+
+    def writer(**options: str) -> Any:
+        return p.sql(row).writeTo(p.name).using("delta").options(**options)
+
+    def reported(step: Callable[[], Any]) -> None:
+        p.attempt(step)
+        p.commit(metrics=False)
+
+    both = {"overwriteSchema": "true", "mergeSchema": "true"}
+    for options in ({"overwriteSchema": "true"}, {"mergeSchema": "true"}, both, dict.fromkeys(both, "false")):
+        reported(lambda o=options: writer(**o).createOrReplace())
+        reported(lambda o=options: writer(**o).replace())
+    reported(lambda: by_name(p, row, "overwrite", replaceWhere="id = 1"))
+    reported(lambda: by_name(p, row, "overwrite", replaceWhere="id = 1", mergeSchema="true"))
+    p.sql("DROP TABLE {name}")
+    reported(lambda: writer(**both).create())
+    p.conf("spark.databricks.delta.schema.autoMerge.enabled", "true")
+    reported(lambda: writer().createOrReplace())
+    reported(lambda: by_name(p, row, "overwrite"))
+    reported(lambda: by_name(p, row, "append"))
+    reported(lambda: p.sql("CREATE OR REPLACE TABLE {name} USING delta LOCATION '{at}/t' AS SELECT 7L AS id"))
+
+
 REPLACED: dict[str, Callable[[Player], Any]] = {
     "by a partition": lambda p: p.write(
         "SELECT 2 AS id, 20 AS n, 'z' AS _change_type", "overwrite", replaceWhere="id = 2"
