@@ -111,20 +111,32 @@ def test_t23_delta_spark_goes_on_from_our_checkpoint(
     assert sorted(delta_spark.read(path).column("id").to_pylist()) == ids
 
 
+FEW = {"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "true"}
+# more than ten: an element of a list with the place 10 is before that with the place 1 in the checksum of a hint
+MANY = (
+    FEW
+    | dict.fromkeys(("delta.enableRowTracking", "delta.enableTypeWidening"), "true")
+    | {"delta.columnMapping.mode": "name", "delta.enableInCommitTimestamps": "true"}
+    | dict.fromkeys(("delta.feature.allowColumnDefaults", "delta.feature.generatedColumns"), "supported")
+)
+
+
+@pytest.mark.parametrize("features", [FEW, MANY], ids=["few", "many"])
 @pytest.mark.parametrize("policy", ["classic", "v2"])
 def test_what_delta_spark_writes_beside_our_commits_verifies(
-    delta_spark: Any, policy: str, tmp_path: Path
+    delta_spark: Any, policy: str, features: dict[str, str], tmp_path: Path
 ) -> None:
     """Its checkpoints and checksums list the features of our protocol in another order."""
     schema = pa.schema([("id", pa.int64()), ("p", pa.string())])
-    features = {"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "true"}
-    properties = {**features, "delta.checkpointPolicy": policy, "delta.checkpointInterval": "2"}
+    properties = {**features, "delta.checkpointPolicy": policy, "delta.checkpointInterval": "3"}
     deltaic.write(str(tmp_path), schema.empty_table(), configuration=properties)
-    for n in range(4):
+    assert len(deltaic.Table(str(tmp_path)).protocol.writer_features) > 10 * (features is MANY)
+    # it writes the checkpoints 3 and 9
+    for n in range(5):
         delta_spark.sql(f"INSERT INTO delta.`{tmp_path}` VALUES ({n}, 'p')")
         deltaic.write(str(tmp_path), pa.table({"id": [n], "p": ["q"]}, schema), mode="append")
     report = deltaic.Table(str(tmp_path)).verify(deep=True)
-    assert (report.version, report.findings) == (8, [])
+    assert (report.version, report.findings) == (10, [])
     assert report.checkpoints > 0
     assert report.checksums > 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.errors import PySparkException
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,9 @@ FOLDERS = [
     "day=2024-01-31@v1",
     "k=1@v2",
 ]
-WRONG = ["k=9", "k=7", "K=1", "z=1", "id=1", "k=1/id=1", "k=1/other", "k=abc"]
+NONE = ["k=9", "k=7", "k=abc"]
+OTHER, NO_FOLDER = "DELTA_NON_PARTITION_COLUMN_SPECIFIED", "DELTA_INVALID_PARTITION_PATH"
+WRONG = {"K=1": OTHER, "z=1": OTHER, "id=1": OTHER, "k=1/id=1": OTHER, "k=1/other": NO_FOLDER}
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +53,22 @@ def test_a_folder_reads_its_partitions(
     assert found.count() == rows.num_rows
 
 
-@pytest.mark.parametrize("folder", WRONG)
-def test_both_refuse_a_folder_that_is_none(
+@pytest.mark.parametrize("folder", NONE)
+def test_both_refuse_a_partition_that_is_none(
     spark: SparkSession, delta_spark: DeltaSpark, table: Path, folder: str
 ) -> None:
     with pytest.raises(AssertionError, match=r"DELTA_|CAST_INVALID_INPUT"):
         delta_spark.read(f"{table}/{folder}")
     with pytest.raises(Exception, match=r"no Delta table at|path: "):
         spark.read.format("delta").load(f"{table}/{folder}")
+
+
+@pytest.mark.parametrize("folder", WRONG)
+def test_both_refuse_a_folder_that_is_none(
+    spark: SparkSession, delta_spark: DeltaSpark, table: Path, folder: str
+) -> None:
+    with pytest.raises(AssertionError, match=WRONG[folder]):
+        delta_spark.read(f"{table}/{folder}")
+    with pytest.raises(PySparkException) as error:
+        spark.read.format("delta").load(f"{table}/{folder}")
+    assert error.value.getCondition() == WRONG[folder]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # bytes of a list that py4j still carries: it makes text of them, and the JVM holds both
 _LONG_LIST = 1 << 20
+_BYPASS = "spark.databricks.delta.alterLocation.bypassSchemaCheck"
 
 
 def describe(asked: dict[str, Any]) -> str:
@@ -257,8 +258,16 @@ def check_location(asked: dict[str, Any]) -> None:
         return
     for what in ("schema", "partitionColumns"):
         if now[what] != there[what]:
-            reason = f"the {what} of the table there is {there[what]}, and not {now[what]}"
-            raise SchemaMismatchError.of(asked["to"], f"ALTER TABLE … SET LOCATION: {reason}")
+            schemas = {"original": _shape(now), "destination": _shape(there)}
+            reason = f"the table there has {schemas['destination']}, and not {schemas['original']}"
+            error = SchemaMismatchError.of(asked["to"], f"ALTER TABLE … SET LOCATION: {reason}")
+            raise error.named("DELTA_SET_LOCATION_SCHEMA_MISMATCH", **schemas, config=_BYPASS)
+
+
+def _shape(described: dict[str, Any]) -> str:
+    """The columns of a table, and by which it is partitioned, in one line."""
+    by, columns = described["partitionColumns"], json.dumps(described["schema"], ensure_ascii=False)
+    return f"{columns} partitioned by {', '.join(by)}" if by else columns
 
 
 def _expressions(schema: dict[str, Any]) -> dict[str, str]:

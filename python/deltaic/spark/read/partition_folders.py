@@ -124,14 +124,15 @@ def _predicate(facts: dict[str, Any], fragment: str) -> str:
     pairs = [part.partition("=") for part in fragment.split("/")]
     if not all(sign for _, sign, _ in pairs):
         reason = f"a partition path fragment should be the form like `part1=foo/part2=bar`, not `{fragment}`"
-        raise InvalidArgumentError.of("path", reason)
+        raise InvalidArgumentError.of("path", reason).named("DELTA_INVALID_PARTITION_PATH", path=fragment)
     values = [(unquote(name), unquote(text)) for name, _, text in pairs]
     others = ", ".join(f"`{name}`" for name, _ in values if name not in facts["partitionColumns"])
     if others:
         reason = (
             f"non-partitioning column(s) {others} are specified where only partitioning columns are expected"
         )
-        raise InvalidArgumentError.of("path", f"{reason}: {fragment}")
+        error = InvalidArgumentError.of("path", f"{reason}: {fragment}")
+        raise error.named("DELTA_NON_PARTITION_COLUMN_SPECIFIED", columnList=others, fragment=fragment)
     return json.dumps({"and": [json.loads(_equal(name, types[name], text)) for name, text in values]})
 
 

@@ -120,7 +120,7 @@ fn checksum(value: &Value) -> String {
     Md5::digest(canonical(value)).iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Paths and values of all leaves but the top-level `checksum`, ordered by path.
+/// Paths and values of all leaves but the top-level `checksum`, ordered as texts: `+10=` is before `+1=`.
 fn canonical(value: &Value) -> String {
     fn walk(value: &Value, path: &str, out: &mut Vec<(String, String)>) {
         let below = |name: String| if path.is_empty() { name } else { format!("{path}+{name}") };
@@ -136,8 +136,8 @@ fn canonical(value: &Value) -> String {
     let mut leaves = Vec::new();
     walk(value, "", &mut leaves);
     leaves.retain(|(path, _)| path != "\"checksum\"");
-    leaves.sort();
-    let pairs: Vec<String> = leaves.into_iter().map(|(path, value)| format!("{path}={value}")).collect();
+    let mut pairs: Vec<String> = leaves.into_iter().map(|(path, value)| format!("{path}={value}")).collect();
+    pairs.sort();
     pairs.join(",")
 }
 
@@ -169,6 +169,12 @@ mod tests {
             r#""k0"="%27v%200%27","k1"+"k2"=2,"k1"+"k3"+0="v3","k1"+"k3"+1+0=1,"k1"+"k3"+1+1=2,"k1"+"k3"+2+"k4"="v4","k1"+"k3"+2+"k5"+0="v5","k1"+"k3"+2+"k5"+1="v6","k1"+"k3"+2+"k5"+2="v7""#
         );
         assert_eq!(checksum(&value), "6a92d155a59bf2eecbd4b4ec7fd1f875");
+    }
+
+    #[test]
+    fn elements_of_a_list_are_ordered_as_texts() {
+        let value: Value = serde_json::from_str(r#"{"k":[0,1,2,3,4,5,6,7,8,9,"x"]}"#).unwrap();
+        assert!(canonical(&value).starts_with(r#""k"+0=0,"k"+10="x","k"+1=1,"k"+2=2"#));
     }
 
     #[test]

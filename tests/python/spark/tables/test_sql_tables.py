@@ -385,9 +385,15 @@ def test_a_name_gets_another_table_with_the_same_columns(spark: SparkSession, tm
     spark.sql(f"CREATE TABLE delta.`{tmp_path / 'plain'}` (id BIGINT, p STRING) USING delta")
     spark.sql(f"CREATE TABLE moving USING delta LOCATION '{tmp_path / 'now'}'")
     try:
-        for place in ("other", "plain", "none"):
-            with pytest.raises((SchemaMismatchError, TableNotFoundError)):
+        for place, kind in {
+            "other": SchemaMismatchError,
+            "plain": SchemaMismatchError,
+            "none": TableNotFoundError,
+        }.items():
+            with pytest.raises(kind) as error:
                 spark.sql(f"ALTER TABLE moving SET LOCATION '{tmp_path / place}'")
+            if kind is SchemaMismatchError:
+                assert error.value.getCondition() == "DELTA_SET_LOCATION_SCHEMA_MISMATCH"
             assert spark.sql("DESCRIBE DETAIL moving").first().location.endswith("/now")
         spark.sql(f"ALTER TABLE moving SET LOCATION '{tmp_path / 'same'}'")
         spark.sql("INSERT INTO moving VALUES (1, 'a')")
