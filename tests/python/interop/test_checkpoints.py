@@ -141,6 +141,23 @@ def test_what_delta_spark_writes_beside_our_commits_verifies(
     assert report.checksums > 0
 
 
+def test_what_delta_spark_writes_again_in_its_time_zone_verifies(delta_spark: Any, tmp_path: Path) -> None:
+    """Its checksums list the files, with the statistics that it read from our checkpoint."""
+    schema = pa.schema([("id", pa.int64()), ("at", pa.timestamp("us", "UTC"))])
+    properties = {**STRUCT_ONLY, "delta.checkpointInterval": "2"}
+    deltaic.write(str(tmp_path), schema.empty_table(), configuration=properties)
+    for n in range(2):
+        deltaic.write(str(tmp_path), pa.table({"id": [n], "at": [n * 10**15]}, schema), mode="append")
+    delta_spark.sql("SET TIME ZONE 'America/New_York'")
+    try:
+        delta_spark.sql(f"INSERT INTO delta.`{tmp_path}` VALUES (9, TIMESTAMP '2024-07-01 12:00:00')")
+    finally:
+        delta_spark.sql("SET TIME ZONE 'UTC'")
+    listed = json.loads((tmp_path / "_delta_log/00000000000000000003.crc").read_text())["allFiles"]
+    assert any("-05:00" in file["stats"] for file in listed)
+    assert deltaic.Table(str(tmp_path)).verify(deep=True).findings == []
+
+
 def test_delta_spark_takes_our_compacted_file(delta_spark: Any, same: Any, tmp_path: Path) -> None:
     path = tmp_path / "t"
     for start in range(5):

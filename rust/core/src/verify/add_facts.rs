@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::actions::{Add, DeletionVectorDescriptor, ObjectPath};
 use crate::error::Result;
+use crate::predicate::text::parse_timestamp;
 use crate::replay::key;
 
 /// A logical file: path and deletion vector, hashed.
@@ -80,8 +81,8 @@ impl AddFacts {
     }
 }
 
-/// Hashes a JSON value so that equal values in other words are equal: numbers by value, nothing for nulls and empty
-/// objects.
+/// Hashes a JSON value so that equal values in other words are equal: numbers by value, times with an offset by their
+/// instant, nothing for nulls and empty objects.
 fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
     match value {
         Value::Null => {}
@@ -92,7 +93,11 @@ fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
             (None, Some(f)) => f.to_bits().hash(hasher),
             (None, None) => n.to_string().hash(hasher),
         },
-        Value::String(s) => s.hash(hasher),
+        // delta-spark writes again what it read from a checkpoint, in the time zone of its session
+        Value::String(s) => match parse_timestamp(s).filter(|t| t.offset.is_some()) {
+            Some(instant) => instant.micros.hash(hasher),
+            None => s.hash(hasher),
+        },
         Value::Array(list) => list.iter().for_each(|v| hash_value(v, hasher)),
         Value::Object(map) => {
             for (key, value) in map {
@@ -123,5 +128,15 @@ mod tests {
         assert!(one.agrees(&facts(r#"{"numRecords":3,"minValues":{"a":2,"b":"x"}}"#), false));
         assert!(!one.agrees(&facts(r#"{"numRecords":4}"#), false));
         assert!(one.agrees(&AddFacts::of(&Add::default()), true));
+    }
+
+    #[test]
+    fn times_are_compared_by_their_instant() {
+        let at = |time: &str| facts(&format!(r#"{{"numRecords":1,"minValues":{{"at":"{time}"}}}}"#));
+        let utc = at("2024-11-02T20:00:00.123Z");
+        assert!(utc.agrees(&at("2024-11-02T16:00:00.123-04:00"), true));
+        assert!(!utc.agrees(&at("2024-11-02T20:00:00.123-04:00"), true));
+        // one without a zone is that of a wall clock
+        assert!(!utc.agrees(&at("2024-11-02T20:00:00.123"), true));
     }
 }
