@@ -308,7 +308,7 @@ class Player:
         """A place within this one, with a copy of the table: what is recorded there is recorded here."""
         self._places += 1
         one = Player(self.spark, self.tables, self.folder, self._places)
-        one.reported, one._name = self.reported, f"{self._name}_{self._places}"
+        one.reported = self.reported
         one.folder.mkdir()
         if Path(self.path).exists():
             shutil.copytree(self.path, one.path)

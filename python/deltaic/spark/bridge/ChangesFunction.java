@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.EvalMode$;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.ExpressionInfo;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DatetimeType;
@@ -99,7 +100,8 @@ final class ChangesFunction extends AbstractFunction1 {
       return;
     }
     String zone = SparkSession.active().conf().get("spark.sql.session.timeZone");
-    Expression text = new Cast(plain(argument), StringType$.MODULE$, Option.apply(zone), EvalMode$.MODULE$.LEGACY());
+    Expression text =
+        new Cast(new Literal(value, type), StringType$.MODULE$, Option.apply(zone), EvalMode$.MODULE$.LEGACY());
     options.put(which + "Timestamp", text.eval(null).toString());
   }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -256,12 +257,13 @@ def check_location(asked: dict[str, Any]) -> None:
     there = json.loads(_core.SparkTable(asked["to"], None, None, storage(session_of(None), {})).describe())
     if asked["other"] == "true":
         return
-    for what in ("schema", "partitionColumns"):
-        if now[what] != there[what]:
-            schemas = {"original": _shape(now), "destination": _shape(there)}
-            reason = f"the table there has {schemas['destination']}, and not {schemas['original']}"
-            error = SchemaMismatchError.of(asked["to"], f"ALTER TABLE … SET LOCATION: {reason}")
-            raise error.named("DELTA_SET_LOCATION_SCHEMA_MISMATCH", **schemas, config=_BYPASS)
+    compared = itemgetter("schema", "partitionColumns")
+    if compared(now) == compared(there):
+        return
+    schemas = {"original": _shape(now), "destination": _shape(there)}
+    reason = f"the table there has {schemas['destination']}, and not {schemas['original']}"
+    error = SchemaMismatchError.of(asked["to"], f"ALTER TABLE … SET LOCATION: {reason}")
+    raise error.named("DELTA_SET_LOCATION_SCHEMA_MISMATCH", **schemas, config=_BYPASS)
 
 
 def _shape(described: dict[str, Any]) -> str:

@@ -122,23 +122,22 @@ fn checksum(value: &Value) -> String {
 
 /// Paths and values of all leaves but the top-level `checksum`, ordered as texts: `+10=` is before `+1=`.
 fn canonical(value: &Value) -> String {
-    fn walk(value: &Value, path: &str, out: &mut Vec<(String, String)>) {
+    fn walk(value: &Value, path: &str, out: &mut Vec<String>) {
         let below = |name: String| if path.is_empty() { name } else { format!("{path}+{name}") };
         match value {
             Value::Object(map) => map.iter().for_each(|(k, v)| walk(v, &below(quoted(k)), out)),
             Value::Array(list) => {
                 list.iter().enumerate().for_each(|(i, v)| walk(v, &below(i.to_string()), out));
             }
-            Value::String(text) => out.push((path.to_owned(), quoted(text))),
-            other => out.push((path.to_owned(), other.to_string())),
+            Value::String(text) => out.push(format!("{path}={}", quoted(text))),
+            other => out.push(format!("{path}={other}")),
         }
     }
     let mut leaves = Vec::new();
     walk(value, "", &mut leaves);
-    leaves.retain(|(path, _)| path != "\"checksum\"");
-    let mut pairs: Vec<String> = leaves.into_iter().map(|(path, value)| format!("{path}={value}")).collect();
-    pairs.sort();
-    pairs.join(",")
+    leaves.retain(|leaf| !leaf.starts_with("\"checksum\"="));
+    leaves.sort();
+    leaves.join(",")
 }
 
 fn quoted(text: &str) -> String {

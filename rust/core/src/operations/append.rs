@@ -305,9 +305,11 @@ pub(crate) fn operation(plan: &WritePlan, options: &WriteOptions) -> Operation {
             DefineMode::Replace => OperationName::ReplaceTableAsSelect,
             DefineMode::CreateOrReplace => OperationName::CreateOrReplaceTableAsSelect,
         };
-        let created = matches!(name, OperationName::CreateTableAsSelect);
         let operation = TableSpec::of(plan.schema.clone(), options, defines).operation(name, &plan.metadata);
-        return if created { operation } else { with_schema_switches(operation, options) };
+        return match defines.write_mode() {
+            WriteMode::Overwrite => with_schema_switches(operation, options),
+            _ => operation,
+        };
     }
     if let (true, Some((query, batch))) = (options.streams, &options.app_transaction) {
         let complete = options.mode == WriteMode::Overwrite;

@@ -149,26 +149,28 @@ def blind_appends(p: Player) -> None:
     p.rows()
 
 
+def reported(p: Player, step: Callable[[], Any]) -> None:
+    """Tells how a step ends, and the newest commit then."""
+    p.attempt(step)
+    p.commit(metrics=False)
+
+
 @AREA.situation()
 def flags_of_the_history(p: Player) -> None:
     """Of overwrites and definitions by each door."""
     p.sql("CREATE TABLE {name} (id BIGINT) USING delta LOCATION '{at}/t'")
 
-    def reported(step: Callable[[], Any]) -> None:
-        p.attempt(step)
-        p.commit(metrics=False)
-
-    reported(lambda: by_name(p, ROW, "overwrite"))
-    reported(lambda: by_name(p, "SELECT 1L AS id, 2 AS b", "overwrite", overwriteSchema="true"))
+    reported(p, lambda: by_name(p, ROW, "overwrite"))
+    reported(p, lambda: by_name(p, "SELECT 1L AS id, 2 AS b", "overwrite", overwriteSchema="true"))
     new = p.sql("SELECT 1L AS id, 3 AS b")
-    reported(lambda: new.writeTo(p.name).option("overwriteSchema", "true").append())
-    reported(lambda: new.writeTo(p.name).using("delta").replace())
-    reported(lambda: new.writeTo(p.name).using("delta").option("userMetadata", "mine").createOrReplace())
+    reported(p, lambda: new.writeTo(p.name).option("overwriteSchema", "true").append())
+    reported(p, lambda: new.writeTo(p.name).using("delta").replace())
+    reported(p, lambda: new.writeTo(p.name).using("delta").option("userMetadata", "mine").createOrReplace())
     reported(
-        lambda: by_name(p, "SELECT 1L AS id, 2 AS b", "append", userMetadata="yours", mergeSchema="false")
+        p, lambda: by_name(p, "SELECT 1L AS id, 2 AS b", "append", userMetadata="yours", mergeSchema="false")
     )
-    reported(lambda: p.write(new, "overwrite", replaceWhere="id = 1", overwriteSchema="true"))
-    reported(lambda: p.write(new, "overwrite", mergeSchema="true", overwriteSchema="true"))
+    reported(p, lambda: p.write(new, "overwrite", replaceWhere="id = 1", overwriteSchema="true"))
+    reported(p, lambda: p.write(new, "overwrite", mergeSchema="true", overwriteSchema="true"))
 
 
 @AREA.situation()
@@ -180,23 +182,21 @@ def flags_of_replaced_tables(p: Player) -> None:
     def writer(**options: str) -> Any:
         return p.sql(row).writeTo(p.name).using("delta").options(**options)
 
-    def reported(step: Callable[[], Any]) -> None:
-        p.attempt(step)
-        p.commit(metrics=False)
-
     both = {"overwriteSchema": "true", "mergeSchema": "true"}
     for options in ({"overwriteSchema": "true"}, {"mergeSchema": "true"}, both, dict.fromkeys(both, "false")):
-        reported(lambda o=options: writer(**o).createOrReplace())
-        reported(lambda o=options: writer(**o).replace())
-    reported(lambda: by_name(p, row, "overwrite", replaceWhere="id = 1"))
-    reported(lambda: by_name(p, row, "overwrite", replaceWhere="id = 1", mergeSchema="true"))
+        reported(p, lambda o=options: writer(**o).createOrReplace())
+        reported(p, lambda o=options: writer(**o).replace())
+    reported(p, lambda: by_name(p, row, "overwrite", replaceWhere="id = 1"))
+    reported(p, lambda: by_name(p, row, "overwrite", replaceWhere="id = 1", mergeSchema="true"))
     p.sql("DROP TABLE {name}")
-    reported(lambda: writer(**both).create())
+    reported(p, lambda: writer(**both).create())
     p.conf("spark.databricks.delta.schema.autoMerge.enabled", "true")
-    reported(lambda: writer().createOrReplace())
-    reported(lambda: by_name(p, row, "overwrite"))
-    reported(lambda: by_name(p, row, "append"))
-    reported(lambda: p.sql("CREATE OR REPLACE TABLE {name} USING delta LOCATION '{at}/t' AS SELECT 7L AS id"))
+    reported(p, lambda: writer().createOrReplace())
+    reported(p, lambda: by_name(p, row, "overwrite"))
+    reported(p, lambda: by_name(p, row, "append"))
+    reported(
+        p, lambda: p.sql("CREATE OR REPLACE TABLE {name} USING delta LOCATION '{at}/t' AS SELECT 7L AS id")
+    )
 
 
 REPLACED: dict[str, Callable[[Player], Any]] = {
