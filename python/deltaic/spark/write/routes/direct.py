@@ -35,10 +35,17 @@ _SETTINGS = {
     # of what optimized writes gather, as for delta-spark; nothing else shuffles here by a size that is not given
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "512m",
 }
+# writes the sink's manifest: the default one runs a process of the system for each question about a local file
+_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 _PATH = "org.apache.hadoop.fs.Path"
+# the packages moved in Spark 4.1
 _SINKS = (
     "org.apache.spark.sql.execution.streaming.sinks.FileStreamSink",
     "org.apache.spark.sql.execution.streaming.FileStreamSink",
+)
+_MANAGERS = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager",
 )
 
 
@@ -74,7 +81,8 @@ def _session(df: Any, plan: Any, options: WriteOptions) -> Any:
     session = df._jdf.sparkSession().cloneSession()
     scheme = json.loads(java_method(df.sparkSession, "StoreSettings", "fileSystemOf")(session, plan.root))
     store = {**options.hadoop, **plan.hadoop_settings, **scheme}
-    for name, value in {**store, **plan.parquet, **_SETTINGS}.items():
+    manager = {_MANAGER: _found(context_loader(df.sparkSession.sparkContext._gateway), _MANAGERS)}
+    for name, value in {**store, **plan.parquet, **_SETTINGS, **manager}.items():
         session.conf().set(name, value)
     return session
 
@@ -104,15 +112,15 @@ def _run(
     array = gateway.new_array(java_class(gateway, "java.lang.Object"), len(arguments))
     for i, argument in enumerate(arguments):
         array[i] = argument
-    sink = _sink(gateway).getConstructors()[0].newInstance(array)
+    loader = context_loader(gateway)
+    of = static_method(gateway, "java.lang.Class", "forName")(_found(loader, _SINKS), True, loader)
+    sink = of.getConstructors()[0].newInstance(array)
     java_method(df.sparkSession, "WriteExecution", "addBatch")(sink, frame, df._jdf.sparkSession())
 
 
-def _sink(gateway: Any) -> Any:
-    loader = context_loader(gateway)
-    # the package moved in Spark 4.1
-    name = next((n for n in _SINKS if finds(loader, n)), _SINKS[0])
-    return static_method(gateway, "java.lang.Class", "forName")(name, True, loader)
+def _found(loader: Any, names: tuple[str, ...]) -> str:
+    """The name of them that this Spark has."""
+    return next((name for name in names if finds(loader, name)), names[0])
 
 
 def _listed(gateway: Any, files: Any, manifest: Any) -> list[dict[str, Any]]:
