@@ -98,7 +98,11 @@ def classic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     ensure_java()
     warehouse = tmp_path_factory.mktemp("warehouse").as_uri()
-    own = {"spark.app.name": "deltaic tests", "spark.sql.warehouse.dir": warehouse}
+    own = {
+        "spark.app.name": "deltaic tests",
+        "spark.sql.warehouse.dir": warehouse,
+        **small_session.LONG_LIVED,
+    }
     session = small_session.session("local[2]", own)
     yield session
     session.stop()
@@ -109,7 +113,7 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server that can import deltaic, and whose admin lets no client attach to it."""
     from connect_server import connect_server
 
-    more = {"spark.deltaic.connect.clientDoor": "false"}
+    more = {"spark.deltaic.connect.clientDoor": "false", **small_session.LONG_LIVED}
     with connect_server(tmp_path_factory.mktemp("connect"), _package(), more=more) as url:
         yield url
 
@@ -142,17 +146,18 @@ def admins(tmp_path_factory: pytest.TempPathFactory, master: str) -> Iterator[st
     folder = tmp_path_factory.mktemp("served")
     command = [sys.executable, "-W", "ignore", "-m", "deltaic", "connect-conf"]
     reported = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    more = dict(line.split(None, 1) for line in reported.splitlines())
+    more = dict(line.split(None, 1) for line in reported.splitlines()) | small_session.LONG_LIVED
     with connect_server(folder, _package(), more=more, master=master) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def stock(tmp_path_factory: pytest.TempPathFactory, master: str) -> Iterator[str]:
-    """The URL of a server with no settings, whose Python can import deltaic."""
+    """The URL of a server with no settings of deltaic, whose Python can import it."""
     from connect_server import connect_server
 
-    with connect_server(tmp_path_factory.mktemp("stock"), _package(), master=master) as url:
+    folder = tmp_path_factory.mktemp("stock")
+    with connect_server(folder, _package(), more=small_session.LONG_LIVED, master=master) as url:
         yield url
 
 

@@ -17,9 +17,16 @@ _SETTINGS = {
     "spark.log.level": "ERROR",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
+    # what Spark keeps of a query for its pages, which nobody looks at here
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.ui.retainedExecutions": "10",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+
+LONG_LIVED = {"spark.driver.extraJavaOptions": "-XX:NewRatio=1 -XX:InitialRAMPercentage=4"}
+"""For what answers many tests: a heap that is whole from the start, half of it for what is new, as a tenth of the time
+of such a JVM went to collections."""
 
 COMPILED = {"spark.sql.codegen.factoryMode": "FALLBACK", "spark.sql.codegen.wholeStage": "true"}
 """Spark compiles each query, as in sessions of users."""

@@ -31,6 +31,8 @@ def session(jars: str, warehouse: str) -> SparkSession:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "2g")
+        # as `small_session.LONG_LIVED`
+        .config("spark.driver.extraJavaOptions", "-XX:NewRatio=1 -XX:InitialRAMPercentage=4")
         .config("spark.log.level", "ERROR")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", "2")
@@ -41,6 +43,7 @@ def session(jars: str, warehouse: str) -> SparkSession:
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         # a table is read in one test only: what delta-spark and Spark keep of thousands of them fills the memory
         .config("spark.databricks.delta.delta.log.cacheSize", "20")
+        .config("spark.sql.ui.explainMode", "simple")
         .config("spark.sql.ui.retainedExecutions", "10")
         .config("spark.ui.retainedJobs", "10")
         .config("spark.ui.retainedStages", "10")
