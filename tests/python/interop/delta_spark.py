@@ -15,11 +15,13 @@ import os
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "behaviours"))
 
 from areas.tracked_streams import step
 from error_situations import reported
 from pyspark.sql import SparkSession
+from small_session import LONG_LIVED
 
 
 def session(jars: str, warehouse: str) -> SparkSession:
@@ -31,8 +33,7 @@ def session(jars: str, warehouse: str) -> SparkSession:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "2g")
-        # as `small_session.LONG_LIVED`
-        .config("spark.driver.extraJavaOptions", "-XX:NewRatio=1 -XX:InitialRAMPercentage=4")
+        .config(map=LONG_LIVED)
         .config("spark.log.level", "ERROR")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", "2")

@@ -35,17 +35,17 @@ _SETTINGS = {
     # of what optimized writes gather, as for delta-spark; nothing else shuffles here by a size that is not given
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "512m",
 }
-# writes the sink's manifest: the default one runs a process of the system for each question about a local file
 _MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 _PATH = "org.apache.hadoop.fs.Path"
-# the packages moved in Spark 4.1
-_SINKS = (
-    "org.apache.spark.sql.execution.streaming.sinks.FileStreamSink",
-    "org.apache.spark.sql.execution.streaming.FileStreamSink",
-)
-_MANAGERS = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
-    "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager",
+_STREAMING = "org.apache.spark.sql.execution.streaming"
+# the sink, and what writes its manifest: the default one runs a process of the system for each question about a local
+# file; their packages moved in Spark 4.1
+_CLASSES = (
+    (
+        f"{_STREAMING}.sinks.FileStreamSink",
+        f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager",
+    ),
+    (f"{_STREAMING}.FileStreamSink", f"{_STREAMING}.FileSystemBasedCheckpointFileManager"),
 )
 
 
@@ -59,11 +59,14 @@ def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: 
     gateway = df.sparkSession.sparkContext._gateway
     place = f"{plan.root}/{folder}"
     path = java_class(gateway, _PATH)(java_class(gateway, "java.net.URI")(place))
-    session = _session(df, plan, options)
+    loader = context_loader(gateway)
+    sink, manager = next((names for names in _CLASSES if finds(loader, names[0])), _CLASSES[0])
+    sink_class = static_method(gateway, "java.lang.Class", "forName")(sink, True, loader)
+    session = _session(df, plan, options, manager)
     files = path.getFileSystem(session.sessionState().newHadoopConf())
     try:
         with ended_after_failure(df, folder):
-            _run(df, session, gateway, plan, columns, path.toString(), options)
+            _run(df, session, sink_class, plan, columns, path.toString(), options)
         manifest = java_class(gateway, _PATH)(path, "_spark_metadata")
         listed = _listed(gateway, files, manifest)
         files.delete(manifest, True)
@@ -76,13 +79,12 @@ def write(df: Any, plan: Any, columns: list[WriteColumn], folder: str, options: 
     return adds
 
 
-def _session(df: Any, plan: Any, options: WriteOptions) -> Any:
+def _session(df: Any, plan: Any, options: WriteOptions, manager: str) -> Any:
     """A session with the settings of this write."""
     session = df._jdf.sparkSession().cloneSession()
     scheme = json.loads(java_method(df.sparkSession, "StoreSettings", "fileSystemOf")(session, plan.root))
     store = {**options.hadoop, **plan.hadoop_settings, **scheme}
-    manager = {_MANAGER: _found(context_loader(df.sparkSession.sparkContext._gateway), _MANAGERS)}
-    for name, value in {**store, **plan.parquet, **_SETTINGS, **manager}.items():
+    for name, value in {**store, **plan.parquet, **_SETTINGS, _MANAGER: manager}.items():
         session.conf().set(name, value)
     return session
 
@@ -90,12 +92,13 @@ def _session(df: Any, plan: Any, options: WriteOptions) -> Any:
 def _run(
     df: Any,
     session: Any,
-    gateway: Any,
+    sink_class: Any,
     plan: Any,
     columns: list[WriteColumn],
     path: str,
     options: WriteOptions,
 ) -> None:
+    gateway = df.sparkSession.sparkContext._gateway
     frames = java_class(gateway, "org.apache.spark.sql.classic.Dataset")
     frame = frames.ofRows(session, df._jdf.queryExecution().analyzed())
     stored = physical(columns, plan.partition_columns)
@@ -112,15 +115,8 @@ def _run(
     array = gateway.new_array(java_class(gateway, "java.lang.Object"), len(arguments))
     for i, argument in enumerate(arguments):
         array[i] = argument
-    loader = context_loader(gateway)
-    of = static_method(gateway, "java.lang.Class", "forName")(_found(loader, _SINKS), True, loader)
-    sink = of.getConstructors()[0].newInstance(array)
+    sink = sink_class.getConstructors()[0].newInstance(array)
     java_method(df.sparkSession, "WriteExecution", "addBatch")(sink, frame, df._jdf.sparkSession())
-
-
-def _found(loader: Any, names: tuple[str, ...]) -> str:
-    """The name of them that this Spark has."""
-    return next((name for name in names if finds(loader, name)), names[0])
 
 
 def _listed(gateway: Any, files: Any, manifest: Any) -> list[dict[str, Any]]:
