@@ -89,14 +89,17 @@ def _save(
     settings = Settings.of(session)
     asked = WriteOptions.parse(path, options or {}).partitioned(partition_by)
     storage_options = settings.storage({**asked.of_store, **(storage_options or {})})
+    mode = save_mode(path, mode)
     given = asked.in_session(settings)
+    if definition is None:
+        given = given.of_mode(mode)
     if given.replace_where is not None:
         sensitive = str(session.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
         given = given.plain(case_sensitive=sensitive)
         given = given.zoned(session.conf.get(TIME_ZONE), path, storage_options)
     if definition is not None:
         given = given.defining(definition)
-    replacing, mode = given.replacing, save_mode(path, mode)
+    replacing = given.replacing
     if replacing is not None:
         replacing.check(session, settings)
         if definition is not None:

@@ -244,7 +244,13 @@ final class OpenTable {
    * itself.
    */
   static OpenTable open(String path, Map options, String version, Long micros) {
+    return open(path, options, version, micros, false);
+  }
+
+  /** The same; `target` says that a command asks for its target. */
+  static OpenTable open(String path, Map options, String version, Long micros, boolean target) {
     HashMap request = new HashMap();
+    request.put("target", Boolean.valueOf(target));
     HashMap plain = SessionSettings.ofReading(lowerCased(options));
     request.put("op", "open");
     request.put("path", path);

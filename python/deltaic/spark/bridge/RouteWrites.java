@@ -124,10 +124,15 @@ public final class RouteWrites extends Rule {
     if (table.partial) throw Refusal.of("a change through the folder of a partition", "name the table itself", table.path);
   }
 
+  private static RuntimeException old(String what, OpenTable table) {
+    return Refusal.of(what, "name the table without a version", table.path, "DELTA_FAILED_SCAN_WITH_HISTORICAL_VERSION",
+        new String[] {"historicalVersion", String.valueOf(table.version)});
+  }
+
   private static LogicalPlan change(LogicalPlan node, OpenTable table) {
     checkWhole(table);
     LogicalPlan target = (LogicalPlan) node.children().apply(0);
-    if (table.timeTravel) throw Refusal.of("a change of an old version", "name the table without a version", table.path);
+    if (table.timeTravel) throw old("a change of an old version", table);
     boolean merges = node instanceof MergeIntoTable;
     ViewTarget.check(target, merges ? "MERGE" : node instanceof UpdateTable ? "UPDATE" : "DELETE", merges, table.path);
     if (node instanceof DeleteFromTable) return RowChanges.delete((DeleteFromTable) node, table);
@@ -136,7 +141,7 @@ public final class RouteWrites extends Rule {
   }
 
   private static LogicalPlan write(V2WriteCommand node, OpenTable table) {
-    if (table.timeTravel) throw Refusal.of("INSERT into an old version", "name the table without a version", table.path);
+    if (table.timeTravel) throw old("INSERT into an old version", table);
     Map given = Scala.map(optionsOf(node));
     HashMap options = new HashMap(given);
     String mode = "overwrite";

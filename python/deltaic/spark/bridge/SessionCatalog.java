@@ -35,6 +35,8 @@ import org.apache.spark.sql.types.StructType;
 public final class SessionCatalog extends DelegatingCatalogExtension implements StagingTableCatalog {
   private static final String OTHER_COLUMNS = "spark.databricks.delta.alterLocation.bypassSchemaCheck";
   private static final String DEFAULT = "spark.sql.sources.default";
+  /** How far up the caller of the catalog is looked for. */
+  private static final int CALLS = 40;
   static final String WRITER = "org.apache.spark.sql.classic.DataFrameWriter";
 
   static boolean isPath(Identifier id) {
@@ -77,7 +79,16 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
   }
 
   private static Table byPath(Identifier id, String version, Long micros) {
-    return new DeltaTable(label(id), id, OpenTable.open(id.name(), new HashMap(), version, micros), null);
+    return new DeltaTable(label(id), id, OpenTable.open(id.name(), new HashMap(), version, micros, isTarget()), null);
+  }
+
+  /** Whether Spark looks for the target of a command, whose error is another one than a read's where there is no table. */
+  private static boolean isTarget() {
+    StackTraceElement[] calls = new Throwable().getStackTrace();
+    for (int i = 0; i < Math.min(calls.length, CALLS); i++) {
+      if (calls[i].getMethodName().contains("lookupTableOrView")) return true;
+    }
+    return false;
   }
 
   private static Table wrap(Identifier id, Table table, String version, Long micros) {

@@ -47,14 +47,14 @@ def describe(asked: dict[str, Any]) -> str:
     try:
         table = _open(path, version, timestamp, storage, verify_level(asked["options"]))
     except TableNotFoundError as error:
-        raise _not_there(error) from None
+        raise (error if asked.get("target") else _not_there(error)) from None
     opened.keep(table)
     # the kept one may have been asked for as the newest, which may be written to
     return str(table.describe())
 
 
 def _not_there(error: TableNotFoundError) -> TableNotFoundError:
-    """The error of a read or a command, which differs for a folder without a table and for no folder."""
+    """The error of a read or a write, which differs for a folder without a table and for no folder."""
     # what a store holds below a path takes a listing to know
     nothing = not is_url(error.path) and not Path(error.path).exists()
     return error.named("PATH_NOT_FOUND" if nothing else "DELTA_TABLE_NOT_FOUND")

@@ -223,6 +223,7 @@ class DeltaWriter(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark has n
 
     def __init__(self, path: str, schema: StructType, mode: str, options: WriteOptions) -> None:
         # Spark makes a writer for the job and pickles it: what it holds must be plain
+        options = options.of_mode(mode)
         given = (path, mode, schema.json(), options.partition_by, options, pyspark.__version__)
         plan = transaction.make_plan(*given, options.store, rules_held=False)
         self.plan: bytes = plan.to_bytes()

@@ -442,8 +442,12 @@ def _txn(given: Mapping[str, str]) -> tuple[str, int] | None:
     if app is None and text is None:
         return None
     if app is None or text is None:
-        raise InvalidArgumentError.of(_TXN_VERSION, "and txnAppId go together: set both, or none")
+        error = InvalidArgumentError.of(_TXN_VERSION, "and txnAppId go together: set both, or none")
+        raise error.named("DELTA_INVALID_IDEMPOTENT_WRITES_OPTIONS")
     try:
-        return app, int(text)
+        version = int(text)
     except ValueError:
-        raise InvalidArgumentError.of(_TXN_VERSION, f"`{text}` is not a whole number") from None
+        version = -1
+    if version < 0:
+        raise InvalidArgumentError.of(_TXN_VERSION, f"`{text}` is not a whole number of at least 0")
+    return app, version

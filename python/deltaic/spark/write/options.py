@@ -108,7 +108,7 @@ class WriteOptions:
                     f"`{path}`: {what} is not supported: {OPTIONS_REFUSED[key].why}", path=path, what=what
                 )
             given[key] = str(value)
-        txn = (given.get("txnappid"), _whole("txnVersion", given.get("txnversion"), 0))
+        txn = (given.get("txnappid"), _txn_version(given.get("txnversion")))
         if (txn[0] is None) != (txn[1] is None):
             reason = "txnAppId and txnVersion go together: give both, or none"
             error = InvalidArgumentError.of("txnAppId", reason)
@@ -192,6 +192,12 @@ class WriteOptions:
             arbitrary_properties=settings.arbitrary_properties,
             store=settings.store,
         )
+
+    def of_mode(self, mode: str) -> WriteOptions:
+        """Without a condition of what is replaced where nothing is, as in delta-spark."""
+        if mode == "overwrite" or self.replacing is not None:
+            return self
+        return replace(self, replace_where=None)
 
     def plain(self, *, case_sensitive: bool) -> WriteOptions:
         """With a condition that calls the columns of the table by their names alone."""
@@ -301,6 +307,14 @@ def _whole(name: str, text: str | None, least: int) -> int | None:
     if number > MOST:
         raise InvalidArgumentError.of(name, f"`{text}` is more than {MOST}")
     return number
+
+
+def _txn_version(text: str | None) -> int | None:
+    try:
+        return _whole("txnVersion", text, 0)
+    except InvalidArgumentError as error:
+        explain = "must be a non-negative integer"
+        raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain=explain) from None
 
 
 def _both(first: str, second: str) -> InvalidArgumentError:

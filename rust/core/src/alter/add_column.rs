@@ -61,7 +61,9 @@ fn add(schema: &mut StructType, column: &NewColumn) -> Result<()> {
     let within = struct_mut(schema, &parent)
         .ok_or_else(|| refuse(&path, format!("`{}` is not a struct", parent.join("."))))?;
     if within.fields.iter().any(|f| same(&f.name, &field.name)) {
-        return Err(refuse(&path, "it exists already; names that differ only in case are the same"));
+        let columns = [("duplicateCols", path.join("."))];
+        return Err(refuse(&path, "it exists already; names that differ only in case are the same")
+            .named(&condition::DUPLICATE_COLUMNS_FOUND_ADDING_COLUMNS, columns));
     }
     let at = match &column.position {
         None => within.fields.len(),

@@ -3,7 +3,7 @@
 use super::change::Change;
 use super::clustering::is_clustering;
 use super::finalize::finalize;
-use super::paths::{position, refuse, resolve, struct_mut};
+use super::paths::{not_there, position, refuse, resolve, struct_mut};
 use super::references::refuse_if_used;
 use super::{Definition, stats_list};
 use crate::error::{Result, condition};
@@ -24,7 +24,7 @@ pub fn drop_columns(table: &Definition, columns: &[Vec<String>]) -> Result<Defin
 
 /// Removes a column from the new definition of `table`.
 pub(super) fn drop_column(table: &Definition, new: &mut Definition, path: &[String]) -> Result<()> {
-    let path = resolve(&new.schema, path)?;
+    let path = resolve(&new.schema, path).map_err(|error| not_there(&new.schema, path, error))?;
     if table.column_mapping() == ColumnMappingMode::None {
         return Err(refuse(&path, "dropping needs column mapping: set `delta.columnMapping.mode` = `name`")
             .of_condition(&condition::UNSUPPORTED_DROP_COLUMN));

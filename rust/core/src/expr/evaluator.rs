@@ -40,7 +40,11 @@ impl Evaluator {
         let evaluator = Self::new(text, schema)?;
         match evaluator.data_type() {
             DataType::Boolean | DataType::Void => Ok(evaluator),
-            other => Err(evaluator.invalid(format!("it gives {}, not boolean", other.name()))),
+            other => {
+                let said = [("filter", text.to_owned()), ("type", other.name().to_uppercase())];
+                let error = evaluator.invalid(format!("it gives {}, not boolean", other.name()));
+                Err(error.named(&condition::FILTER_NOT_BOOLEAN, said))
+            }
         }
     }
 

@@ -21,6 +21,9 @@ pub(crate) fn check_assignable(path: &str, data: &StructType, table: &StructType
         path: path.to_owned(),
         reason: format!("{}. Table: {}. Data: {}", problems.said.join("; "), show(table), show(data)),
     };
+    if let Some(column) = problems.twice {
+        return Err(error.named(&condition::DUPLICATE_COLUMNS_FOUND_DATA, [("duplicateCols", column)]));
+    }
     Err(match problems.other_type {
         None => match problems.missing.first() {
             Some(column) if problems.missing.len() == problems.said.len() => {
@@ -86,6 +89,8 @@ struct Problems {
     other_type: Option<String>,
     /// The columns that are missing and must not be null.
     missing: Vec<String>,
+    /// The first column that is there twice.
+    twice: Option<String>,
 }
 
 impl Problems {
@@ -124,7 +129,9 @@ fn compare(data: &StructType, table: &StructType, parent: &str, problems: &mut P
         }
         let same = |name: &str| name.to_lowercase() == field.name.to_lowercase();
         if data.fields.iter().find(|f| same(&f.name)).is_some_and(|f| !std::ptr::eq(f, field)) {
-            problems.push(format!("`{parent}{}` is in the data twice; column names ignore case", field.name));
+            let path = format!("{parent}{}", field.name);
+            problems.push(format!("`{path}` is in the data twice; column names ignore case"));
+            problems.twice.get_or_insert(path.to_lowercase());
         }
     }
     for field in &table.fields {
@@ -312,11 +319,8 @@ mod tests {
             ("ID", DataType::Long, true),
             ("d", DataType::Long, true),
         ]);
-        assert!(
-            check_assignable("t", &twice, &table)
-                .unwrap_err()
-                .to_string()
-                .contains("`ID` is in the data twice")
-        );
+        let error = check_assignable("t", &twice, &table).unwrap_err();
+        assert!(error.to_string().contains("`ID` is in the data twice"), "{error}");
+        assert_eq!(error.condition().map(|c| c.name), Some("DELTA_DUPLICATE_COLUMNS_FOUND.DATA"));
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<
     if options.mode != WriteMode::Overwrite {
         return invalid("replace_where", "needs the mode overwrite");
     }
-    if options.dynamic_partitions {
+    if options.dynamic_partitions && !plan.partition_columns.is_empty() {
         return invalid("replace_where", "and dynamic partition overwrite contradict each other; give one")
             .map_err(|error| error.of_condition(&condition::REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE));
     }

@@ -246,3 +246,93 @@ def inserts_into_a_view_of_a_frame(p: Player) -> None:
     p.read().createOrReplaceTempView(p.name)
     p.attempt("INSERT INTO {name} VALUES (2)", "INSERT OVERWRITE {name} VALUES (3)")
     p.rows()
+
+
+# what asks for a target that is not there, and what reads or writes rows of it
+OF_NO_TABLE = [
+    "ALTER TABLE delta.`{at}/none` ADD CONSTRAINT c CHECK (id > 0)",
+    "ALTER TABLE delta.`{at}/none` DROP CONSTRAINT c",
+    "ALTER TABLE delta.`{at}/none` SET TBLPROPERTIES ('a' = 'b')",
+    "ALTER TABLE delta.`{at}/none` ADD COLUMN z INT",
+    "ALTER TABLE delta.`{at}/none` CLUSTER BY (id)",
+    "COMMENT ON TABLE delta.`{at}/none` IS 'x'",
+    "DESCRIBE DETAIL delta.`{at}/none`",
+    "DESCRIBE EXTENDED delta.`{at}/none`",
+    "DESCRIBE HISTORY delta.`{at}/none`",
+    "REFRESH TABLE delta.`{at}/none`",
+    "SHOW COLUMNS IN delta.`{at}/none`",
+    "SHOW CREATE TABLE delta.`{at}/none`",
+    "SHOW PARTITIONS delta.`{at}/none`",
+    "SHOW TBLPROPERTIES delta.`{at}/none`",
+    "TRUNCATE TABLE delta.`{at}/none`",
+    "OPTIMIZE delta.`{at}/none`",
+    "VACUUM delta.`{at}/none`",
+    "SELECT * FROM delta.`{at}/none`",
+    "INSERT INTO delta.`{at}/none` VALUES (1)",
+    "UPDATE delta.`{at}/none` SET id = 1",
+    "DELETE FROM delta.`{at}/none`",
+]
+
+
+@AREA.situation()
+def statements_of_no_table(p: Player) -> None:
+    p.attempt(*OF_NO_TABLE)
+
+
+@AREA.situation()
+def changes_of_an_old_version(p: Player) -> None:
+    p.sql("CREATE TABLE {t} USING delta AS SELECT 1 AS id", "INSERT INTO {t} VALUES (2)")
+    p.attempt(
+        "INSERT INTO delta.`{at}/t@v0` VALUES (3)",
+        "UPDATE delta.`{at}/t@v0` SET id = 3",
+        "DELETE FROM delta.`{at}/t@v0`",
+        "MERGE INTO delta.`{at}/t@v0` a USING {t} b ON a.id = b.id WHEN MATCHED THEN DELETE",
+    )
+    p.rows()
+
+
+@AREA.situation()
+def one_column_dropped_twice(p: Player) -> None:
+    p.sql(f"CREATE TABLE {{t}} (a INT, b INT, c INT) USING delta {MAPPED}")
+    p.attempt("ALTER TABLE {t} DROP COLUMNS (b, b)", "ALTER TABLE {t} DROP COLUMNS (a, c)")
+    p.rows()
+
+
+@AREA.situation()
+def columns_that_differ_by_case(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (a INT) USING delta")
+    p.conf("spark.sql.caseSensitive", "true")
+    p.attempt("ALTER TABLE {t} ADD COLUMNS (A INT)", "ALTER TABLE {t} ADD COLUMNS (b INT, B INT)")
+    p.rows()
+
+
+@AREA.situation()
+def versions_of_an_application(p: Player) -> None:
+    p.sql("CREATE TABLE {t} USING delta AS SELECT 1 AS id")
+
+    def append(**options: str) -> None:
+        p.spark.sql("SELECT 2 AS id").write.format("delta").mode("append").options(**options).save(p.path)
+
+    p.attempt(
+        lambda: append(txnAppId="a", txnVersion="x"),
+        lambda: append(txnAppId="a", txnVersion="-1"),
+        lambda: append(txnAppId="a"),
+        lambda: append(txnVersion="1"),
+        lambda: append(txnAppId="a", txnVersion="1"),
+        lambda: append(txnAppId="a", txnVersion="1"),
+    )
+    p.conf("spark.databricks.delta.write.txnAppId", "b")
+    p.attempt("INSERT INTO {t} VALUES (3)")
+    p.rows()
+
+
+@AREA.situation()
+def rows_with_a_column_twice(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (a INT, b INT) USING delta")
+    p.attempt(
+        "INSERT INTO {t} SELECT 1 AS a, 2 AS b, 3 AS B",
+        "INSERT OVERWRITE {t} SELECT 1 AS a, 2 AS b, 3 AS B",
+        lambda: p.write("SELECT 1 AS a, 2 AS b, 3 AS B"),
+        lambda: p.write("SELECT 1 AS a, 2 AS b, 3 AS B", mergeSchema="true"),
+    )
+    p.rows()

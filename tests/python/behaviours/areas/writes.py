@@ -61,6 +61,33 @@ def replace_where(p: Player, case: tuple[str, str, dict[str, str]]) -> None:
     p.commit()
 
 
+@AREA.grid(
+    {
+        "append": ("append", {}),
+        "ignore": ("ignore", {}),
+        "error": ("error", {}),
+        "append, dynamic": ("append", DYNAMIC),
+        "overwrite, dynamic, without partitions": ("overwrite", DYNAMIC),
+        "overwrite of a type that is no condition": ("overwrite", {"replaceWhere": "id"}),
+    },
+    "CREATE TABLE {t} (id INT, p INT) USING delta",
+    "INSERT INTO {t} VALUES (1, 1), (2, 2)",
+)
+def replace_where_in_each_mode(p: Player, case: tuple[str, dict[str, str]]) -> None:
+    """Only an overwrite replaces anything."""
+    mode, options = case
+    p.attempt(lambda: p.write("SELECT 9 AS id, 2 AS p", mode, **{"replaceWhere": "p = 2", **options}))
+    p.rows()
+
+
+@AREA.situation()
+def replace_where_of_a_new_table(p: Player) -> None:
+    for mode in ("append", "ignore", "error"):
+        p.path = f"{p.at}/{mode}"
+        p.attempt(lambda mode=mode: p.write("SELECT 9 AS id, 2 AS p", mode, replaceWhere="p = 1"))
+        p.answers(p.read)
+
+
 GIVEN = {
     "delta.enableChangeDataFeed": "true",
     "delta.columnMapping.mode": "name",

@@ -49,7 +49,6 @@ def test_errors_say_in_one_line_what_is_wrong(connect: Any, tmp_path: Path) -> N
     for arguments, options, said in (
         ((f"{row}, 1 AS x",), {}, "SchemaMismatchError: .*`x` is not in the table"),
         ((row,), {"replaceOn": "true"}, "InvalidArgumentError: replaceOn: not for this write"),
-        ((row,), {"replaceWhere": "p = 1"}, "InvalidArgumentError: .*needs the mode overwrite"),
         ((row, "overwrite"), {"partitionBy": "id"}, "InvalidArgumentError: .*partitioned by p"),
         ((row, "overwrite"), {"replaceWhere": "p = 0"}, "ReplaceWhereMismatchError: .*p = 1"),
         (("SELECT -1L AS id, 1L AS p",), {}, "InvariantViolationError: .*positive.*id = -1"),

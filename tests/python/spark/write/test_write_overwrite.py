@@ -108,7 +108,6 @@ def test_replace_where(door: Any, route: str, path: str) -> None:
 def test_what_contradicts_itself(door: Any, path: str) -> None:
     data = numbers(door, 0, 1)
     for options, message in (
-        ({"mode": "append", "replaceWhere": "p = 0"}, "needs the mode overwrite"),
         (
             {"mode": "overwrite", "replaceWhere": "p = 0", "partitionOverwriteMode": "dynamic"},
             "contradict each other",
