@@ -90,9 +90,7 @@ def _save(
     asked = WriteOptions.parse(path, options or {}).partitioned(partition_by)
     storage_options = settings.storage({**asked.of_store, **(storage_options or {})})
     mode = save_mode(path, mode)
-    given = asked.in_session(settings)
-    if definition is None:
-        given = given.of_mode(mode)
+    given = asked.in_session(settings).of_mode(mode if definition is None else definition.mode)
     if given.replace_where is not None:
         sensitive = str(session.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
         given = given.plain(case_sensitive=sensitive)

@@ -194,10 +194,9 @@ class WriteOptions:
         )
 
     def of_mode(self, mode: str) -> WriteOptions:
-        """Without a condition of what is replaced where nothing is, as in delta-spark."""
-        if mode == "overwrite" or self.replacing is not None:
-            return self
-        return replace(self, replace_where=None)
+        """Of a write or a definition: without the condition where nothing is replaced, as in delta-spark."""
+        nothing = mode in ("append", "create", "errorifexists", "ignore") and self.replacing is None
+        return replace(self, replace_where=None) if nothing else self
 
     def plain(self, *, case_sensitive: bool) -> WriteOptions:
         """With a condition that calls the columns of the table by their names alone."""

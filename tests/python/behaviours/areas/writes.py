@@ -86,6 +86,14 @@ def replace_where_of_a_new_table(p: Player) -> None:
         p.path = f"{p.at}/{mode}"
         p.attempt(lambda mode=mode: p.write("SELECT 9 AS id, 2 AS p", mode, replaceWhere="p = 1"))
         p.answers(p.read)
+    rows = p.sql("SELECT 9 AS id, 2 AS p")
+    for make in (
+        lambda: rows.write.format("delta").mode("append").option("replaceWhere", "p = 1").saveAsTable(p.name),
+        lambda: rows.writeTo(p.name).using("delta").option("replaceWhere", "p = 1").create(),
+    ):
+        p.attempt(make)
+        p.rows("SELECT * FROM {name}")
+        p.sql("DROP TABLE {name}")
 
 
 GIVEN = {
