@@ -75,7 +75,6 @@ DIFFERENT: dict[str, tuple[str | None, str | None]] = {
     "column_mapping_of_no_mode": ("InvalidArgumentError", None),
     "conversion_of_nothing": ("InvalidArgumentError", "DELTA_EMPTY_DIRECTORY"),
     # what delta-spark lets pass
-    "replace_where_with_an_append": ("InvalidArgumentError", None),
     "new_schema_with_dynamic_partitions": (
         "InvalidArgumentError",
         "DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE",

@@ -123,13 +123,6 @@ def replace_where_that_is_no_sql(spark: Any, tables: Any, at: str) -> Iterator[N
 
 
 @situation
-def replace_where_with_an_append(spark: Any, tables: Any, at: str) -> Iterator[None]:
-    ids(spark, at)
-    yield
-    spark.range(2).write.format("delta").mode("append").option("replaceWhere", "id < 2").save(at)
-
-
-@situation
 def replace_where_with_dynamic_partitions(spark: Any, tables: Any, at: str) -> Iterator[None]:
     ids(spark, at, by="p")
     yield
