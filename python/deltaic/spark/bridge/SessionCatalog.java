@@ -35,8 +35,6 @@ import org.apache.spark.sql.types.StructType;
 public final class SessionCatalog extends DelegatingCatalogExtension implements StagingTableCatalog {
   private static final String OTHER_COLUMNS = "spark.databricks.delta.alterLocation.bypassSchemaCheck";
   private static final String DEFAULT = "spark.sql.sources.default";
-  /** How far up the caller of the catalog is looked for. */
-  private static final int CALLS = 40;
   static final String WRITER = "org.apache.spark.sql.classic.DataFrameWriter";
 
   static boolean isPath(Identifier id) {
@@ -84,11 +82,7 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
 
   /** Whether Spark looks for the target of a command, whose error is another one than a read's where there is no table. */
   private static boolean isTarget() {
-    StackTraceElement[] calls = new Throwable().getStackTrace();
-    for (int i = 0; i < Math.min(calls.length, CALLS); i++) {
-      if (calls[i].getMethodName().contains("lookupTableOrView")) return true;
-    }
-    return false;
+    return isCalledFrom("lookupTableOrView");
   }
 
   private static Table wrap(Identifier id, Table table, String version, Long micros) {
@@ -229,9 +223,14 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
 
   /** Whether DataFrameWriter, and no statement and not `writeTo`, asks: the catalog is not informed. */
   static boolean byWriter() {
-    StackTraceElement[] stack = Thread.currentThread().getStackTrace();
-    for (int i = 0; i < stack.length; i++) {
-      if (stack[i].getClassName().equals(WRITER)) return true;
+    return isCalledFrom(WRITER + ".");
+  }
+
+  /** Whether a call that has led here has this text in its class and method. */
+  private static boolean isCalledFrom(String text) {
+    StackTraceElement[] calls = Thread.currentThread().getStackTrace();
+    for (int i = 0; i < calls.length; i++) {
+      if ((calls[i].getClassName() + "." + calls[i].getMethodName()).contains(text)) return true;
     }
     return false;
   }

@@ -414,6 +414,23 @@ def _compaction(given: Mapping[str, str]) -> dict[str, int]:
     return {name: value for name, value in said.items() if value is not None}
 
 
+def whole(name: str, text: str, least: int) -> int:
+    """A whole number of a setting or an option.
+
+    Raises:
+        InvalidArgumentError: it is none, or below `least` or above `MOST`.
+    """
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise InvalidArgumentError.of(name, f"`{text}` is not a whole number of at least {least}")
+    if number > MOST:
+        raise InvalidArgumentError.of(name, f"`{text}` is more than {MOST}")
+    return number
+
+
 def _number(given: Mapping[str, str], name: str) -> int | None:
     """A whole number above 0; others are ignored, as in Spark."""
     text = given.get(name)
@@ -444,10 +461,4 @@ def _txn(given: Mapping[str, str]) -> tuple[str, int] | None:
     if app is None or text is None:
         error = InvalidArgumentError.of(_TXN_VERSION, "and txnAppId go together: set both, or none")
         raise error.named("DELTA_INVALID_IDEMPOTENT_WRITES_OPTIONS")
-    try:
-        version = int(text)
-    except ValueError:
-        version = -1
-    if version < 0:
-        raise InvalidArgumentError.of(_TXN_VERSION, f"`{text}` is not a whole number of at least 0")
-    return app, version
+    return app, whole(_TXN_VERSION, text, 0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from deltaic.exceptions import InvalidArgumentError, UnsupportedError
 from deltaic.predicates import unqualified
 from deltaic.spark.session.known_options import OPTIONS_REFUSED
-from deltaic.spark.session.settings import MOST, Settings
+from deltaic.spark.session.settings import Settings, whole
 from deltaic.spark.session.switches import switch
 from deltaic.spark.session.time_zone import in_utc
 from deltaic.spark.write.replacing import ON, USING, Replacing
@@ -120,7 +120,7 @@ class WriteOptions:
             )
         names = given.get("partitionby")
         compression = given.get("compression", given.get("parquet.compression"))
-        most_rows = _whole("maxRecordsPerFile", given.get("maxrecordsperfile"), 0)
+        most_rows = _whole("maxRecordsPerFile", given.get("maxrecordsperfile"))
         return cls(
             user_metadata=given.get("usermetadata"),
             txn_app_id=txn[0],
@@ -294,23 +294,13 @@ def _overwrite_mode(text: str | None) -> bool | None:
     return text.lower() == "dynamic"
 
 
-def _whole(name: str, text: str | None, least: int) -> int | None:
-    if text is None:
-        return None
-    try:
-        number = int(text)
-    except ValueError:
-        number = least - 1
-    if number < least:
-        raise InvalidArgumentError.of(name, f"`{text}` is not a whole number of at least {least}")
-    if number > MOST:
-        raise InvalidArgumentError.of(name, f"`{text}` is more than {MOST}")
-    return number
+def _whole(name: str, text: str | None) -> int | None:
+    return None if text is None else whole(name, text, 0)
 
 
 def _txn_version(text: str | None) -> int | None:
     try:
-        return _whole("txnVersion", text, 0)
+        return _whole("txnVersion", text)
     except InvalidArgumentError as error:
         explain = "must be a non-negative integer"
         raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain=explain) from None

@@ -43,7 +43,7 @@ impl Evaluator {
             other => {
                 let said = [("filter", text.to_owned()), ("type", other.name().to_uppercase())];
                 let error = evaluator.invalid(format!("it gives {}, not boolean", other.name()));
-                Err(error.named(&condition::FILTER_NOT_BOOLEAN, said))
+                Err(error.named(&condition::DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN, said))
             }
         }
     }

@@ -311,7 +311,7 @@ def versions_of_an_application(p: Player) -> None:
     p.sql("CREATE TABLE {t} USING delta AS SELECT 1 AS id")
 
     def append(**options: str) -> None:
-        p.spark.sql("SELECT 2 AS id").write.format("delta").mode("append").options(**options).save(p.path)
+        p.write("SELECT 2 AS id", **options)
 
     p.attempt(
         lambda: append(txnAppId="a", txnVersion="x"),

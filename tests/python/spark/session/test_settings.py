@@ -234,6 +234,10 @@ class TestCommits:
         assert spark.conf.get(DELTA + "write.txnVersion", None) is None
         with pytest.raises(exceptions.InvalidArgumentError, match="txnVersion"):
             table.delete("id = 4")
+        for version in ("-1", "x", str(1 << 63)):
+            setting(DELTA + "write.txnVersion", version)
+            with pytest.raises(exceptions.InvalidArgumentError, match=f"`{version}` is "):
+                table.delete("id = 4")
 
     def test_a_switch_is_true_or_false(self, spark: SparkSession, setting: Setting, path: str) -> None:
         setting(DELTA + "optimizeWrite.enabled", "maybe")
