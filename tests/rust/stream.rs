@@ -127,6 +127,34 @@ fn a_stream_begins_where_its_options_say() {
 }
 
 #[test]
+fn a_stream_may_begin_with_a_version_that_is_to_come() {
+    let given = BTreeMap::from([("startingVersion".to_owned(), "3".to_owned())]);
+    let mut options = SourceOptions::parse("t", &given, None).unwrap();
+    options.allow_out_of_range = true;
+    for available_now in [false, true] {
+        let mut table = table();
+        let source = |table: &TableBuilder| {
+            let source = Source::open(&table.uri(), &StorageOptions::new(), options.clone()).unwrap();
+            if available_now {
+                source.stop_at_what_is_there();
+            }
+            source
+        };
+        let followed = source(&table);
+        for name in ["a", "b"] {
+            assert!(drain(&followed, &mut None).is_empty());
+            assert!(drain(&source(&table), &mut None).is_empty());
+            table.commit(&adds(&[name]));
+        }
+        table.commit(&adds(&["c"]));
+        assert_eq!(drain(&source(&table), &mut None).concat(), ["c"]);
+        if !available_now {
+            assert_eq!(drain(&followed, &mut None).concat(), ["c"]);
+        }
+    }
+}
+
+#[test]
 fn a_stream_from_the_latest_version_keeps_its_start_in_the_checkpoint() {
     let mut table = table();
     table.commit(&adds(&["old"]));

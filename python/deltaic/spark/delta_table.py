@@ -379,11 +379,11 @@ class DeltaTable:
 
     @carried_out_by_server
     def restoreToVersion(self, version: int) -> DataFrame:  # noqa: N802
-        """Makes the table what it was at a version, by a new version.
+        """Makes the table what it was at a version, by a new version. Nothing is committed for the newest one.
 
         Returns:
-            One row: `table_size_after_restore`, `num_of_files_after_restore`, `num_removed_files`,
-            `num_restored_files`, `removed_files_size`, `restored_files_size`.
+            One row, and none for the newest version: `table_size_after_restore`, `num_of_files_after_restore`,
+            `num_removed_files`, `num_restored_files`, `removed_files_size`, `restored_files_size`.
 
         Raises:
             VersionNotFoundError: the log does not have it.
@@ -416,7 +416,7 @@ class DeltaTable:
 
     def _restored(self, done: RestoreResult) -> DataFrame:
         committed_at(self._ref.spark, self._table().uri, done.version)
-        return self._frame(result_frames.RESTORE, [result_rows.restored(done)])
+        return self._frame(result_frames.RESTORE, result_rows.restored(done))
 
     def optimize(self) -> DeltaOptimizeBuilder:
         """Begins to rewrite the files in a better layout.

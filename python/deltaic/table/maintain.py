@@ -50,7 +50,7 @@ class RestoreResult:
     """What a restore did."""
 
     version: int
-    """Version that was committed."""
+    """Version that was committed; the newest one where that was to be restored."""
     restored_version: int
     """Version that it restored."""
     restored_files: int
@@ -266,6 +266,8 @@ class Maintenance(Handle):
         progress: bool | Callable[[Progress], object] = False,
     ) -> RestoreResult:
         """Makes the table what it was at a version or time, by a new version, and moves to it.
+
+        Nothing is committed for the newest version.
 
         Args:
             version: Version to restore.

@@ -85,6 +85,9 @@ class TestTable:
         assert ids(root) == [1, 2]
         table.restore(timestamp=deltaic.Table(root, version=1).timestamp)
         assert ids(root) == [3]
+        done = table.restore(3)
+        assert (done.version, done.restored_version, done.files) == (3, 3, table.totals().files)
+        assert deltaic.Table(root).version == 3
 
     @pytest.mark.parametrize("when", [{}, {"version": 0, "timestamp": "2026-01-01"}, {"version": -1}])
     def test_restore_to_nowhere(self, root, when):

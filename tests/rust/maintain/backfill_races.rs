@@ -56,9 +56,10 @@ fn others_may_restore_before_each_step() {
 
 #[test]
 fn a_restore_follows_no_commit_of_an_enablement() {
-    // version 0 has the files and properties of the table but for one file; version 1 is the table
-    for version in [0, 1] {
-        for step in [2, 3, 4] {
+    // version 0 has the files and properties of the table but for one file; version 1 is the table, and the newest one
+    // before the first step
+    for (version, steps) in [(0, 2..=4), (1, 3..=4)] {
+        for step in steps {
             let context = format!("version {version} under step {step}");
             let (store, location) = table(&[]);
             if step > 2 {

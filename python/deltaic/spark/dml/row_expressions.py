@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from deltaic.exceptions import InvalidPredicateError
 from deltaic.spark.dml.operation import shown
 from deltaic.spark.dml.unresolved_columns import rows_of
-from deltaic.statements.merge_clauses import MATCHED
+from deltaic.statements.merge_clauses import MATCHED, NOT_MATCHED_BY_SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,6 +44,9 @@ def check_expressions(op: Operation, source: Source, condition: Any, clauses: Cl
         rows = both if clause.when == MATCHED else rows_of(op, source, clause)
         if clause.condition is not None:
             _check_condition(op, rows, clause.condition, clause.action.upper())
+            if clause.when != NOT_MATCHED_BY_SOURCE:
+                # refused where it is neither true nor false
+                rows.where(op.column(clause.condition))
         check_values(op, rows, (clause.values or {}).values())
 
 

@@ -25,9 +25,11 @@ def detail(table: Table, name: str | None) -> dict[str, Any]:
     return {**row, "name": name or row["name"], "location": hadoop_path(row["location"])}
 
 
-def restored(done: RestoreResult) -> dict[str, int]:
-    """What a restore did."""
-    return {
+def restored(done: RestoreResult) -> list[dict[str, int]]:
+    """What a restore did; nothing for the newest version."""
+    if done.version == done.restored_version:
+        return []
+    row = {
         "table_size_after_restore": done.bytes,
         "num_of_files_after_restore": done.files,
         "num_removed_files": done.removed_files,
@@ -35,6 +37,7 @@ def restored(done: RestoreResult) -> dict[str, int]:
         "removed_files_size": done.removed_bytes,
         "restored_files_size": done.restored_bytes,
     }
+    return [row]
 
 
 def hadoop_path(uri: str) -> str:

@@ -152,7 +152,7 @@ def _restore(spark: Any, statement: S.Restore) -> list[dict[str, Any]]:
     at = None if statement.timestamp is None else moment(spark, table.uri, statement.timestamp)
     done = table.restore(statement.version, timestamp=at, user_metadata=user_metadata(spark, "restore"))
     committed_at(spark, table.uri, done.version)
-    return [result_rows.restored(done)]
+    return result_rows.restored(done)
 
 
 def _history(spark: Any, statement: S.History) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ pub struct RestoreOptions {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RestoreDone {
-    /// Version that was committed.
+    /// Version that was committed; the newest one where that was to be restored.
     pub version: u64,
     /// Version that it restored.
     pub restored_version: u64,
@@ -51,7 +51,8 @@ pub struct RestoreDone {
 }
 
 /// Restores the table to a version or time: rows, schema and properties. The versions between stay in the
-/// history. The protocol keeps every feature that it has now, and row ids and identity columns never go back.
+/// history. The protocol keeps every feature that it has now, and row ids and identity columns never go back. Nothing is
+/// committed for the newest version: [`RestoreDone::version`] is that one.
 ///
 /// # Errors
 /// As [`Snapshot::open`] for a missing version; [`Error::DataFile`] for a file that was vacuumed since, before
@@ -63,6 +64,9 @@ pub struct RestoreDone {
 pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<RestoreDone> {
     let now = Snapshot::open(location.clone(), At::Latest)?;
     let then = Snapshot::open(location.clone(), at).map_err(unavailable)?;
+    if then.version() == now.version() {
+        return untouched(&now);
+    }
     let root = location.root();
     let key_of = |add: &Add| key(add.path.as_str(), add.deletion_vector.as_ref(), root).map(Cow::into_owned);
     let lean = now.each_add(FilesRequest::default())?;
@@ -113,7 +117,7 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
         }
     };
     let mut txn = Transaction::begin(&now, operation);
-    // the version that it makes is the old one, rows and properties, also where that was the newest one till then
+    // the version that it makes is the old one, rows and properties
     txn.read_state();
     txn.replaces_all_files();
     txn.set_isolation(IsolationLevel::Serializable);
@@ -134,6 +138,17 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     let landed = txn.commit()?;
     done.version = landed.version;
     done.warnings = landed.warnings;
+    Ok(done)
+}
+
+/// What a restore of the newest version did.
+fn untouched(now: &Snapshot) -> Result<RestoreDone> {
+    let version = now.version();
+    let mut done = RestoreDone { version, restored_version: version, ..Default::default() };
+    for add in now.each_add(FilesRequest::default())? {
+        done.files += 1;
+        done.bytes = done.bytes.saturating_add(add?.size.unsigned_abs());
+    }
     Ok(done)
 }
 

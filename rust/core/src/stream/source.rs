@@ -172,11 +172,14 @@ impl Source {
             None => self.begin(state)?,
         };
         if start.is_none() {
+            if self.is_ahead(&from)? {
+                return Ok(None);
+            }
             self.begin_log(&from)?;
-        }
-        if start.is_none() && from.mark {
-            // a batch of nothing writes into the checkpoint where the stream began
-            return Ok(Some(from));
+            if from.mark {
+                // a batch of nothing writes into the checkpoint where the stream began
+                return Ok(Some(from));
+            }
         }
         self.check_table(&from)?;
         if let Some(held) = self.held(&from)? {

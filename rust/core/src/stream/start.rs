@@ -27,6 +27,12 @@ impl Source {
         })
     }
 
+    /// Whether the stream begins with a version that nobody has committed yet, nor the one before it.
+    pub(super) fn is_ahead(&self, from: &Offset) -> Result<bool> {
+        let may_be = self.options.allow_out_of_range && matches!(self.options.start, Start::Version(_));
+        Ok(may_be && from.version > self.newest()?.version() + 1)
+    }
+
     fn check_is_there(&self, version: u64) -> Result<()> {
         if Listing::read(&self.location, version)?.commits().any(|c| c.version == version) {
             return Ok(());

@@ -196,6 +196,23 @@ def restored_beside_vectors(p: Player, case: tuple[bool, list[str], int]) -> Non
         p.rows()
 
 
+@AREA.grid({"a version": "VERSION AS OF 2", "a time": "TIMESTAMP AS OF '{time}'"})
+def restored_to_the_newest_version(p: Player, to: str) -> None:
+    p.sql(
+        "CREATE TABLE {t} (id INT) USING delta",
+        "INSERT INTO {t} VALUES (1)",
+        "DELETE FROM {t} WHERE id = 1",
+    )
+    time = p.sql("DESCRIBE HISTORY {t} LIMIT 1").first().timestamp
+    restored = p.sql(f"RESTORE TABLE {{t}} TO {to.replace('{time}', str(time))}")
+    p.tell([restored.count(), p.newest()])
+    p.sql("RESTORE TABLE {t} TO VERSION AS OF 1")
+    p.tell(p.sql("RESTORE TABLE {t} TO VERSION AS OF 3").count())
+    # another version of the same rows
+    p.tell([p.sql("RESTORE TABLE {t} TO VERSION AS OF 1").count(), p.newest()])
+    p.rows()
+
+
 @AREA.situation()
 def the_feed_of_restores_beside_vectors(p: Player) -> None:
     p.sql(

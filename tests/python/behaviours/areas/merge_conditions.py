@@ -76,6 +76,11 @@ def conditions(p: Player, expression: str) -> None:
     tried(p, PLACES, expression)
 
 
+@AREA.family({"a number": "1", "a text": "'x'", "a list": "array(1)"})
+def conditions_that_are_not_boolean(p: Player, expression: str) -> None:
+    tried(p, {name: place for name, place in PLACES.items() if not name.startswith("ON")}, expression)
+
+
 @AREA.family(EXPRESSIONS)
 def values(p: Player, expression: str) -> None:
     tried(p, VALUES, expression)

@@ -92,6 +92,7 @@ STARTS: dict[str, dict[str, Any]] = {
     "two": {"startingVersion": 1, "startingTimestamp": "2024-01-01"},
     "time travel": {"versionAsOf": 1},
 }
+LATER = {"the next": 4, "the one after": 5, "long after": 9}
 ENDS: dict[str, dict[str, Any]] = {
     "a version": {"startingVersion": 1, "endingVersion": 2},
     "a time": {"startingVersion": 1, "endingTimestamp": "2024-01-02"},
@@ -102,6 +103,17 @@ ENDS: dict[str, dict[str, Any]] = {
 def a_version(p: Player, options: dict[str, Any]) -> None:
     run(p, **options)
     run(p, at="of changes", **options, **CHANGES)
+
+
+@AREA.grid(LATER, *MADE)
+def a_version_that_may_come_later(p: Player, version: int) -> None:
+    p.conf("spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled", "true")
+    for row in (4, 5, 6):
+        run(p, startingVersion=version)
+        run(p, at="of changes", startingVersion=version, **CHANGES)
+        p.sql(f"INSERT INTO {{t}} VALUES ({row})")
+    run(p, startingVersion=version)
+    run(p, at="of changes", startingVersion=version, **CHANGES)
 
 
 @AREA.grid(
