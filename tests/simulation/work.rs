@@ -103,7 +103,11 @@ pub(crate) fn run(step: &Step, location: &Location) -> Result<Done> {
         Action::Restore(pick) => {
             let head = Snapshot::open(location.clone(), At::Latest)?.version();
             let done = restore(location, At::Version(pick % (head + 1)), &RestoreOptions::default())?;
-            Ok(Done::Committed(done.version))
+            Ok(if done.restored_version == done.version {
+                Done::Nothing
+            } else {
+                Done::Committed(done.version)
+            })
         }
         Action::Checkpoint => {
             checkpoint(&Snapshot::open(location.clone(), At::Latest)?).map(|_| Done::Nothing)
