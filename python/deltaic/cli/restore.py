@@ -25,7 +25,9 @@ def restore(table: Table, *, ignore_missing_files: bool, yes: bool, as_json: boo
     """Make a table what it was at a version or time, as a new version. The versions in between stay."""
     version = table.version
     if table.update().version == version:
-        raise click.UsageError("the version to restore is missing: give --version, --timestamp or TABLE@v5")
+        raise click.UsageError(
+            f"version {version} is the newest one: give an older one by --version, --timestamp or TABLE@v5"
+        )
     confirm(f"restore {table.uri} from version {table.version} to version {version}", yes=yes)
     with output.files_progress("restoring") as tell:
         done = table.restore(version, ignore_missing_files=ignore_missing_files, progress=tell)

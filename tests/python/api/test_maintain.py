@@ -132,7 +132,9 @@ class TestCommands:
     def test_restore(self, root):
         assert "version 2 is version 0 again" in run("restore", f"{root}@v0")
         assert ids(root) == [1, 2]
-        run("restore", root, code=2)
+        refused = CliRunner().invoke(main, ["restore", f"{root}@v2"])
+        assert refused.exit_code == 2
+        assert "version 2 is the newest one" in refused.output
 
     def test_fsck(self, root):
         for file in deltaic.Table(root).file_list():
