@@ -64,9 +64,6 @@ pub struct RestoreDone {
 pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<RestoreDone> {
     let now = Snapshot::open(location.clone(), At::Latest)?;
     let then = Snapshot::open(location.clone(), at).map_err(unavailable)?;
-    if then.version() == now.version() {
-        return untouched(&now);
-    }
     let root = location.root();
     let key_of = |add: &Add| key(add.path.as_str(), add.deletion_vector.as_ref(), root).map(Cow::into_owned);
     let lean = now.each_add(FilesRequest::default())?;
@@ -82,6 +79,10 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
             done.restored_bytes = done.restored_bytes.saturating_add(add.size.unsigned_abs());
             back.push(Add { data_change: true, ..add });
         }
+    }
+    if then.version() == now.version() {
+        done.version = now.version();
+        return Ok(done);
     }
     if !gone.is_empty() {
         for add in now.each_add(FilesRequest::whole(None))? {
@@ -138,17 +139,6 @@ pub fn restore(location: &Location, at: At, options: &RestoreOptions) -> Result<
     let landed = txn.commit()?;
     done.version = landed.version;
     done.warnings = landed.warnings;
-    Ok(done)
-}
-
-/// What a restore of the newest version did.
-fn untouched(now: &Snapshot) -> Result<RestoreDone> {
-    let version = now.version();
-    let mut done = RestoreDone { version, restored_version: version, ..Default::default() };
-    for add in now.each_add(FilesRequest::default())? {
-        done.files += 1;
-        done.bytes = done.bytes.saturating_add(add?.size.unsigned_abs());
-    }
     Ok(done)
 }
 

@@ -44,6 +44,14 @@ def offsets(p: Player, at: str = "checkpoint") -> None:
 
 
 CHANGES = {"readChangeFeed": "true"}
+
+
+def run_both(p: Player, **options: Any) -> None:
+    """The stream of the table, and that of its changes."""
+    run(p, **options)
+    run(p, at="of changes", **options, **CHANGES)
+
+
 TIMES = {
     "the first": "2024-01-01 00:00:00",
     "a date": "2024-01-02",
@@ -101,19 +109,16 @@ ENDS: dict[str, dict[str, Any]] = {
 
 @AREA.grid(STARTS, *MADE)
 def a_version(p: Player, options: dict[str, Any]) -> None:
-    run(p, **options)
-    run(p, at="of changes", **options, **CHANGES)
+    run_both(p, **options)
 
 
 @AREA.grid(LATER, *MADE)
 def a_version_that_may_come_later(p: Player, version: int) -> None:
     p.conf("spark.databricks.delta.changeDataFeed.timestampOutOfRange.enabled", "true")
     for row in (4, 5, 6):
-        run(p, startingVersion=version)
-        run(p, at="of changes", startingVersion=version, **CHANGES)
+        run_both(p, startingVersion=version)
         p.sql(f"INSERT INTO {{t}} VALUES ({row})")
-    run(p, startingVersion=version)
-    run(p, at="of changes", startingVersion=version, **CHANGES)
+    run_both(p, startingVersion=version)
 
 
 @AREA.grid(
@@ -123,8 +128,7 @@ def a_version_that_may_come_later(p: Player, version: int) -> None:
 )
 def an_end(p: Player, options: dict[str, Any]) -> None:
     """Is an option of batches."""
-    run(p, **options)
-    run(p, at="of changes", **options, **CHANGES)
+    run_both(p, **options)
 
 
 @AREA.situation(long=True)
