@@ -16,6 +16,7 @@ mod hostile;
 mod kill;
 mod load;
 mod load_checkpoint_damage;
+mod load_cleaned;
 mod load_contradictions;
 mod load_counts;
 mod load_faults;

@@ -21,6 +21,10 @@ use crate::snapshot::Snapshot;
 /// V1 reads and writes all live files and tombstones. V2 writes those that sidecars do not hold yet, or no longer as they
 /// are. Memory: one run of files, the row groups that are decoded at once, and the tail of the snapshot.
 pub fn checkpoint(snapshot: &Snapshot) -> Result<CheckpointDone> {
+    snapshot.retried(|| write(snapshot))
+}
+
+fn write(snapshot: &Snapshot) -> Result<CheckpointDone> {
     let job = Job::new(snapshot)?;
     if let Some((done, hint)) = job.existing()? {
         // whoever wrote it may have died before the hint

@@ -24,6 +24,10 @@ pub(super) struct Left {
 /// # Cost
 /// The commits of the log that are not older than `oldest`, and the tombstones of the checkpoint.
 pub(super) fn left(snapshot: &Snapshot, oldest: i64) -> Result<Vec<Left>> {
+    snapshot.retried(|| left_in(snapshot, oldest))
+}
+
+fn left_in(snapshot: &Snapshot, oldest: i64) -> Result<Vec<Left>> {
     let location = snapshot.location();
     let dir = location.log_dir();
     let mut out = Vec::new();

@@ -131,6 +131,11 @@ impl CheckpointReader {
         Ok(())
     }
 
+    /// Whether the Parquet file of this path is one of it.
+    pub(crate) fn reads(&self, path: &str) -> bool {
+        self.parquet.iter().any(|file| file.file.path() == path)
+    }
+
     /// Number of actions: rows of all files, and files in JSON.
     pub(crate) fn num_actions(&self) -> u64 {
         let groups = self.parquet.iter().flat_map(|f| f.metadata().row_groups());

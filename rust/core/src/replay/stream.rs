@@ -34,6 +34,10 @@ pub struct FileStream {
     units: VecDeque<(usize, usize)>,
     /// Row groups that are being read.
     open: Vec<GroupReader>,
+    /// What gives the same files from others of the log, as long as none of these was given.
+    again: Option<Again>,
+    /// The files of the row groups that were read first, which come after the batches.
+    first: VecDeque<FileBatch>,
     ready: VecDeque<FileBatch>,
     /// Of a listing of all files, the output so far.
     count: Option<Count>,
@@ -44,6 +48,9 @@ pub struct FileStream {
     /// One row group is read into the memory of another.
     _recycling: Recycling,
 }
+
+/// The same listing from other files of the log, after one failed.
+pub(crate) type Again = Box<dyn FnOnce(Error) -> Result<FileStream> + Send + Sync>;
 
 /// Rows that are decoded at once, for each core: enough to be worth waking it.
 const WORTH_ROWS: usize = 16 * 1024;
@@ -96,6 +103,8 @@ impl FileStream {
             batches,
             units,
             open: Vec::new(),
+            again: None,
+            first: VecDeque::new(),
             ready: VecDeque::new(),
             count: None,
             parsed: Fields::empty(),
@@ -107,6 +116,13 @@ impl FileStream {
     /// A listing of all files, which is counted to its end where there is something to compare it with.
     pub(crate) fn counted(mut self, count: Option<Count>) -> Self {
         self.count = count;
+        self
+    }
+
+    /// Where the first rows of the checkpoint cannot be read, the listing that this gives takes its place. Rows of the checkpoint
+    /// are read before the first file is given.
+    pub(crate) fn or_again(mut self, again: Again) -> Self {
+        self.again = Some(again);
         self
     }
 
@@ -125,7 +141,7 @@ impl FileStream {
 
     /// Only the files of the tail and of these Parquet files of the checkpoint, by index.
     pub(crate) fn only(mut self, wanted: impl Fn(usize) -> bool) -> Self {
-        self.count = None;
+        (self.count, self.again) = (None, None);
         self.units.retain(|(index, _)| wanted(*index));
         self
     }
@@ -157,7 +173,18 @@ impl FileStream {
             self.ready.extend(self.plan.json_batch(&batch, &self.source.counters)?);
             return Ok(());
         }
-        let Some(checkpoint) = self.source.checkpoint.clone() else { return Ok(()) };
+        if self.first.is_empty() {
+            let found = self.turn()?;
+            self.ready.extend(found);
+        } else {
+            self.ready.append(&mut self.first);
+        }
+        Ok(())
+    }
+
+    /// The files of some rows of the checkpoint.
+    fn turn(&mut self) -> Result<Vec<FileBatch>> {
+        let Some(checkpoint) = self.source.checkpoint.clone() else { return Ok(Vec::new()) };
         let pool = runtime::pool()?;
         self.open(&checkpoint, pool.current_num_threads());
         let (plan, source) = (&self.plan, &self.source);
@@ -166,8 +193,32 @@ impl FileStream {
         let found: Vec<Vec<FileBatch>> =
             pool.install(|| self.open.par_iter_mut().map(read).collect::<Result<_>>())?;
         self.open.retain(|reader| !reader.is_done());
-        self.ready.extend(found.into_iter().flatten());
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Reads the first rows of the checkpoint, and gives way to the other listing where they cannot be read.
+    fn begin(&mut self, again: Again) -> Result<()> {
+        match self.turn() {
+            Ok(found) => self.first.extend(found),
+            Err(error) => {
+                let other = again(error)?;
+                let (parsed, texts_only) = (std::mem::take(&mut self.parsed), self.texts_only);
+                *self = FileStream { parsed, texts_only, ..other };
+            }
+        }
         Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        self.batches.is_empty() && self.units.is_empty() && self.open.is_empty() && self.first.is_empty()
+    }
+
+    fn end(&mut self) {
+        self.batches.clear();
+        self.units.clear();
+        self.open.clear();
+        self.first.clear();
+        self.count = None;
     }
 }
 
@@ -175,6 +226,12 @@ impl Iterator for FileStream {
     type Item = Result<FileBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(again) = self.again.take()
+            && let Err(error) = self.begin(again)
+        {
+            self.end();
+            return Some(Err(error));
+        }
         loop {
             if let Some(batch) = self.ready.pop_front() {
                 self.source.counters.files_kept(batch.num_files() as u64);
@@ -183,15 +240,12 @@ impl Iterator for FileStream {
                 }
                 return Some(Ok(batch));
             }
-            if self.batches.is_empty() && self.units.is_empty() && self.open.is_empty() {
+            if self.is_done() {
                 let counters = &self.source.counters;
                 return self.count.take().and_then(|count| count.finish(counters).err()).map(Err);
             }
             if let Err(error) = self.advance() {
-                self.batches.clear();
-                self.units.clear();
-                self.open.clear();
-                self.count = None;
+                self.end();
                 return Some(Err(error));
             }
         }

@@ -13,14 +13,16 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::app_transactions`].
     pub fn app_transaction(&self, app_id: &str) -> Result<Option<Txn>> {
-        let (tail, checkpoint) = self.replayed()?;
-        let found = match (tail.txns.get(app_id), checkpoint) {
-            (Some(txn), _) => Some(txn.clone()),
-            (None, Some(checkpoint)) => {
-                checkpoint.txns_and_domains()?.0.iter().find(|t| t.app_id == app_id).cloned()
-            }
-            (None, None) => None,
-        };
+        let found = self.retried(|| {
+            let (tail, checkpoint) = self.replayed()?;
+            Ok(match (tail.txns.get(app_id), checkpoint) {
+                (Some(txn), _) => Some(txn.clone()),
+                (None, Some(checkpoint)) => {
+                    checkpoint.txns_and_domains()?.0.iter().find(|t| t.app_id == app_id).cloned()
+                }
+                (None, None) => None,
+            })
+        })?;
         let expired = self.expired_at()?;
         Ok(found.filter(|txn| lives(txn, expired)))
     }
@@ -31,13 +33,16 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::files`]; [`crate::Error::InvalidArgument`] where the property cannot be read.
     pub fn app_transactions(&self) -> Result<Vec<Txn>> {
-        let (tail, checkpoint) = self.replayed()?;
-        let mut all = (*tail.txns).clone();
-        if let Some(checkpoint) = checkpoint {
-            for txn in checkpoint.txns_and_domains()?.0 {
-                all.entry(txn.app_id.clone()).or_insert_with(|| txn.clone());
+        let all = self.retried(|| {
+            let (tail, checkpoint) = self.replayed()?;
+            let mut all = (*tail.txns).clone();
+            if let Some(checkpoint) = checkpoint {
+                for txn in checkpoint.txns_and_domains()?.0 {
+                    all.entry(txn.app_id.clone()).or_insert_with(|| txn.clone());
+                }
             }
-        }
+            Ok(all)
+        })?;
         let expired = self.expired_at()?;
         Ok(all.into_values().filter(|txn| lives(txn, expired)).collect())
     }

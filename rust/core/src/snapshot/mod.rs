@@ -11,6 +11,7 @@ mod level;
 mod load;
 mod log_state;
 mod recount;
+mod reselected;
 mod state;
 mod times;
 

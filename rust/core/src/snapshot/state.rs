@@ -1,12 +1,11 @@
-use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::at::At;
 use super::clock::commit_info;
 use super::level::{Checks, Verify};
-use super::load::{Evidence, Opened, check_not_lost, compacted, known, open, reopen};
+use super::load::{Evidence, Opened, check_not_lost, known, open, reopen};
 use super::log_state::{ReplayedLog, State, replay};
 use super::recount::count_of;
 use crate::actions::{Add, CommitInfo, DomainMetadata, Metadata, Protocol};
@@ -163,7 +162,7 @@ impl Snapshot {
     pub(crate) fn read_as(&self, metadata: Metadata, protocol: Protocol) -> Result<Snapshot> {
         let inner = &self.inner;
         let state = {
-            let state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = self.state();
             State::of(
                 state.segment.clone(),
                 state.excluded.clone(),
@@ -176,18 +175,27 @@ impl Snapshot {
         Snapshot::new(plain, location, protocol, metadata, inner.opened_from, counters, state)
     }
 
+    /// What is known of its log.
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn counters(&self) -> &Counters {
+        &self.inner.counters
+    }
+
     /// The level at which it was opened.
     pub fn level(&self) -> Verify {
         self.checks().level()
     }
 
     pub(super) fn checks(&self) -> Checks {
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).evidence.checks
+        self.state().evidence.checks
     }
 
     /// The checksum of the version, where opening it has read that.
     pub(crate) fn checksum(&self) -> Option<Arc<Checksum>> {
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).evidence.checksum.clone()
+        self.state().evidence.checksum.clone()
     }
 
     /// Where the table is.
@@ -250,7 +258,7 @@ impl Snapshot {
     /// [`Error::LogCorrupt`] for a commit that cannot be read.
     pub(crate) fn commit_info(&self) -> Result<Option<CommitInfo>> {
         let commit = {
-            let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = self.state();
             state.segment.last_commit.clone()
         };
         match commit {
@@ -262,7 +270,7 @@ impl Snapshot {
     /// Size and modification time of the newest commit file, as the listing had them: they distinguish a version from
     /// another one of the same number that replaced it.
     pub(crate) fn commit_stamp(&self) -> Option<(u64, i64)> {
-        let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state();
         state.segment.last_commit.as_ref().map(|c| (c.size, c.modified))
     }
 
@@ -273,12 +281,27 @@ impl Snapshot {
     /// that gave another protocol or metadata than the log, and at the end of a listing of all files for a checkpoint or
     /// compacted file that gives others than the commits. A corrupt checkpoint is ignored and reported; so is a
     /// checksum with other totals than the log. From [`Verify::Checked`] on also for a commit that replaced the
-    /// original one, where checksums or its transaction show it.
+    /// original one, where checksums or its transaction show it. Files that a cleanup of the log took since it was opened
+    /// are replaced by what is left; [`Error::VersionNotFound`] or [`Error::LogGap`] where that does not give the version.
     ///
     /// # Cost
     /// The commits after the checkpoint once in the life of the snapshot; of the checkpoint the columns asked for, in
     /// the row groups that may match. Memory: the live files of the commits and one row group a core.
     pub fn files(&self, request: FilesRequest) -> Result<FileStream> {
+        // a checkpoint that was opened before may have been taken by a cleanup of the log since
+        let opened_before = self.state().checkpoint.is_some();
+        let stream = self.files_once(&request)?;
+        if !opened_before {
+            return Ok(stream);
+        }
+        let again = self.clone();
+        Ok(stream.or_again(Box::new(move |error| {
+            again.reselect_gone(error)?;
+            again.files_once(&request)
+        })))
+    }
+
+    fn files_once(&self, request: &FilesRequest) -> Result<FileStream> {
         let pruner = match &request.predicate {
             Some(predicate) => {
                 Some(Pruner::bind(predicate, self.schema(), self.partition_columns(), self.column_mapping())?)
@@ -293,7 +316,7 @@ impl Snapshot {
             counters: self.inner.counters.clone(),
         };
         let count = if pruner.is_none() { self.count() } else { None };
-        Ok(FileStream::new(source, &request, pruner).counted(count))
+        Ok(FileStream::new(source, request, pruner).counted(count))
     }
 
     /// Whether a file of the version may have a deletion vector; false only where none has. It goes by the commits after
@@ -315,7 +338,7 @@ impl Snapshot {
 
     /// Counts a listing of all files, where its checksum was read.
     fn count(&self) -> Option<Count> {
-        let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state();
         let totals = state.evidence.totals.clone()?;
         count_of(&self.inner.location, totals, &state.segment, &state.excluded, state.evidence.checks.level())
     }
@@ -365,27 +388,29 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::files`].
     pub fn domain_metadata(&self) -> Result<Vec<DomainMetadata>> {
-        let (tail, checkpoint) = self.replayed()?;
-        let mut all = (*tail.domains).clone();
-        if let Some(checkpoint) = checkpoint {
-            for domain in checkpoint.txns_and_domains()?.1 {
-                all.entry(domain.domain.clone()).or_insert_with(|| domain.clone());
+        self.retried(|| {
+            let (tail, checkpoint) = self.replayed()?;
+            let mut all = (*tail.domains).clone();
+            if let Some(checkpoint) = checkpoint {
+                for domain in checkpoint.txns_and_domains()?.1 {
+                    all.entry(domain.domain.clone()).or_insert_with(|| domain.clone());
+                }
             }
-        }
-        Ok(all.into_values().filter(|d| !d.removed).collect())
+            Ok(all.into_values().filter(|d| !d.removed).collect())
+        })
     }
 
     /// The parts of the version: for writing a new checkpoint of it.
     pub(crate) fn replayed_log(&self) -> Result<ReplayedLog> {
         let (tail, checkpoint) = self.replayed()?;
-        let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state();
         Ok(ReplayedLog { segment: state.segment.clone(), tail, checkpoint })
     }
 
     /// The tail and the open checkpoint; made once, then shared.
     pub(super) fn replayed(&self) -> Result<(Arc<Tail>, Option<Arc<CheckpointReader>>)> {
         let inner = &self.inner;
-        let mut state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         loop {
             if let Some(tail) = &state.tail {
                 return Ok((tail.clone(), state.checkpoint.clone()));
@@ -443,44 +468,6 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Selects other files after a checkpoint or a compacted file turned out to be broken.
-    fn pass_over(&self, state: &mut State, error: Error) -> Result<()> {
-        let broken = match &error {
-            Error::LogCorrupt { path, .. } | Error::NotFound { path } => {
-                match compacted(&state.segment.tail, path) {
-                    Some(name) => BTreeSet::from([name]),
-                    // a commit is not a cache
-                    None if state.segment.tail.iter().any(|f| path.ends_with(&f.name)) => return Err(error),
-                    None => {
-                        let files = state.segment.checkpoint.iter().flat_map(|c| &c.files);
-                        files.map(|f| f.name.clone()).collect()
-                    }
-                }
-            }
-            _ => return Err(error),
-        };
-        if broken.is_empty() || broken.iter().all(|b| state.excluded.contains(b)) {
-            return Err(error);
-        }
-        self.inner.counters.fell_back(format!("ignored {broken:?}: {error}"));
-        state.excluded.extend(broken);
-        let listing = Listing::read(&self.inner.location, 0)?;
-        let excluded = state.excluded.clone();
-        // the remaining files may not give the version any more: then the first error is the one that matters
-        let again =
-            reopen(&self.inner.location, &listing, Some(self.version()), excluded, &self.inner.counters);
-        let opened = again.map_err(|_| error.clone())?;
-        // what is known of the table came from the corrupt file
-        if (&opened.protocol, &opened.metadata) != (self.protocol(), self.metadata()) {
-            return Err(error);
-        }
-        state.segment = opened.segment;
-        state.excluded = opened.excluded;
-        state.checkpoint = opened.checkpoint;
-        state.base = None;
-        Ok(())
-    }
-
     /// The newest version: this snapshot where nothing was committed since, otherwise one that shares its columns and
     /// reads new commits only. Equal to a cold load.
     ///
@@ -500,7 +487,7 @@ impl Snapshot {
         let newest = listing.files.iter().filter(|f| f.is_checkpoint()).map(|f| f.version).max().unwrap_or(0);
         let contiguous = newer.iter().zip(self.version() + 1..).all(|(c, v)| c.version == v);
         let head = newer.last().map_or(self.version(), |c| c.version);
-        let state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state();
         // a commit that is another file now belongs to a table that replaced this one
         let here = listing.commits().find(|c| c.version == self.version());
         let same = state.segment.last_commit.as_ref() == here;
@@ -554,7 +541,7 @@ impl Snapshot {
 
     /// What this snapshot listed, read and skipped so far.
     pub fn report(&self) -> Report {
-        let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state();
         Report {
             checkpoint_version: state.segment.checkpoint.as_ref().map(|c| c.version),
             commits: state.segment.tail.len() as u64,

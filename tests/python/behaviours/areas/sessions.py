@@ -37,6 +37,72 @@ def elsewhere(path: str, *ids: int, **columns: list[Any]) -> None:
     Path(f"{log}/{version:020}.json").write_text(text, encoding="utf-8")
 
 
+_MAP = pa.map_(pa.string(), pa.string())
+_CHECKPOINT = pa.schema(
+    [
+        ("txn", pa.struct([("appId", pa.string()), ("version", pa.int64()), ("lastUpdated", pa.int64())])),
+        (
+            "remove",
+            pa.struct([("path", pa.string()), ("deletionTimestamp", pa.int64()), ("dataChange", pa.bool_())]),
+        ),
+        ("protocol", pa.struct([("minReaderVersion", pa.int32()), ("minWriterVersion", pa.int32())])),
+        (
+            "metaData",
+            pa.struct(
+                [
+                    ("id", pa.string()),
+                    ("format", pa.struct([("provider", pa.string()), ("options", _MAP)])),
+                    ("schemaString", pa.string()),
+                    ("partitionColumns", pa.list_(pa.string())),
+                    ("configuration", _MAP),
+                    ("createdTime", pa.int64()),
+                ]
+            ),
+        ),
+        (
+            "add",
+            pa.struct(
+                [
+                    ("path", pa.string()),
+                    ("partitionValues", _MAP),
+                    ("size", pa.int64()),
+                    ("modificationTime", pa.int64()),
+                    ("dataChange", pa.bool_()),
+                    ("stats", pa.string()),
+                ]
+            ),
+        ),
+    ]
+)
+
+
+def cleaned_up(path: str) -> None:
+    """Another writer makes a checkpoint of the newest version, and its cleanup takes the commits before that."""
+    log = Path(path, "_delta_log")
+    commits = sorted(log.glob("*.json"))
+    found = [
+        json.loads(line) for commit in commits for line in commit.read_text(encoding="utf-8").splitlines()
+    ]
+    rows = []
+    for name in ("protocol", "metaData", "add"):
+        for action in (a[name] for a in found if name in a):
+            fields = dict(action)
+            for field in ("partitionValues", "configuration"):
+                if field in fields:
+                    fields[field] = list(fields[field].items())
+            if name == "metaData":
+                fields["format"] = {"provider": "parquet", "options": []}
+            rows.append({name: fields})
+    version = int(commits[-1].stem)
+    pq.write_table(pa.Table.from_pylist(rows, _CHECKPOINT), log / f"{version:020}.checkpoint.parquet")
+    (log / "_last_checkpoint").write_text(
+        json.dumps({"version": version, "size": len(rows)}), encoding="utf-8"
+    )
+    for file in log.iterdir():
+        if file.name.lstrip(".")[:20].isdigit() and f"{version:020}" not in file.name:
+            file.unlink()
+
+
 def ids(df: Any) -> list[int]:
     return sorted(row[0] for row in df.collect())
 
@@ -398,6 +464,23 @@ def the_last_commit(p: Player) -> Any:
     return found
 
 
+def a_log_that_was_cleaned_up(p: Player) -> Any:
+    answers = []
+    for look in (lambda d: d.columns, lambda d: d.schema.names, ids, lambda d: d.where("id > 5").count()):
+        path = p.fresh()
+        elsewhere(path, 10, 11)
+        df = p.read(path)
+        first = look(df)
+        cleaned_up(path)
+        then = [ids(df), ids(p.read(path)), p.read(path).where("id > 5").count()]
+        elsewhere(path, 99)
+        p.table(path).delete("id = 2")
+        p.sql(f"INSERT INTO delta.`{path}` VALUES (100)")
+        history = p.table(path).history().select("version").collect()
+        answers.append([first, then, ids(df), ids(p.read(path)), [row.version for row in history]])
+    return answers
+
+
 SITUATIONS: list[Callable[[Player], Any]] = [
     overwrite_from_a_kept_frame,
     replace_where_from_a_kept_frame,
@@ -419,6 +502,7 @@ SITUATIONS: list[Callable[[Player], Any]] = [
     blind_appends,
     changes_by_subqueries,
     commits_that_were_taken_back,
+    a_log_that_was_cleaned_up,
 ]
 
 
