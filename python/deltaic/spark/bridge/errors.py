@@ -19,7 +19,7 @@ from deltaic.spark.session.worker_errors import error_of_scan, with_facts_in_tex
 
 # how a failed call answers: see Python.java
 _FAILED = "\0failed\0"
-# an exception that nobody fetches (Spark swallows some) is dropped once this many newer ones are kept
+# an exception is dropped once this many newer ones are kept: Spark swallows some, and keeps others to throw them again
 _KEPT = 64
 _OF_QUERY = "org.apache.spark.sql.streaming.StreamingQueryException"
 _UNDECLARED = "java.lang.reflect.UndeclaredThrowableException"
@@ -76,6 +76,19 @@ def convert_from(gateway: Any) -> None:
     captured.convert_exception = _Converter(captured.convert_exception, gateway)
 
 
+def _fetch(number: str) -> BaseException | None:
+    """The exception of a number. For the next time another one is kept, without the frames that the first will hold."""
+    with _lock:
+        found = _kept.get(number)
+        if found is not None:
+            # not by `copy`: classes of PySpark take what is no argument
+            _kept[number] = again = type(found).__new__(type(found), *found.args)
+            # one of the system takes its arguments when it is made by the class
+            again.args = found.args
+            again.__dict__.update(found.__dict__)
+        return found
+
+
 class _Converter:
     def __init__(self, otherwise: Any, gateway: Any) -> None:
         self._otherwise = otherwise
@@ -83,8 +96,7 @@ class _Converter:
 
     def __call__(self, error: Any) -> BaseException:
         number = static_method(self._gateway, f"{PACKAGE}.PythonError", "idOf")(error)
-        with _lock:
-            kept = None if number is None else _kept.pop(number, None)
+        kept = None if number is None else _fetch(number)
         if kept is not None:
             return of_query(kept) if error.getClass().getName() == _OF_QUERY else kept
         # the parser's proxy wraps what Spark's interface of parsers does not declare, such as AnalysisException

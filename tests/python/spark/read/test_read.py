@@ -15,6 +15,7 @@ import deltaic
 from deltaic.exceptions import (
     InvalidArgumentError,
     InvalidTimeTravelError,
+    SchemaChangedError,
     TableNotFoundError,
     TimestampOutOfRangeError,
     VersionNotFoundError,
@@ -278,6 +279,23 @@ def test_errors_are_the_classes_of_deltaic(spark: SparkSession, tmp_path: Path) 
     with pytest.raises(TableNotFoundError):
         spark.sql(f"CREATE TABLE nothing_there USING delta LOCATION '{tmp_path}/other'")
     assert not spark.catalog.tableExists("nothing_there")
+
+
+def test_a_dataframe_that_failed_fails_the_same_way_again(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark keeps what the planning of a DataFrame threw, and throws it again."""
+    append(tmp_path / "t", {"id": [1]})
+    df = spark.read.format("delta").load(str(tmp_path / "t"))
+    text = spark.sql("SELECT 'text' AS id").write.format("delta")
+    text.mode("overwrite").option("overwriteSchema", "true").save(str(tmp_path / "t"))
+    failures = []
+    for _ in range(3):
+        with pytest.raises(SchemaChangedError) as failure:
+            df.collect()
+        failures.append(failure.value)
+    assert {f.getCondition() for f in failures} == {"DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS"}
+    assert len({str(f) for f in failures}) == 1
+    # none holds the frames of another
+    assert len({id(f) for f in failures}) == 3
 
 
 def test_a_read_sees_new_commits_also_by_a_dataframe_of_before(spark: SparkSession, tmp_path: Path) -> None:
