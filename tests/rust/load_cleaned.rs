@@ -177,3 +177,55 @@ fn a_sidecar_that_is_lost_is_named() {
     let error = files(&again).unwrap_err();
     assert!(matches!(&error, Error::LogCorrupt { path, .. } if path.ends_with(&lost)), "{error}");
 }
+
+/// A process that follows a table holds what was done since a checkpoint, and not all that was done since it began.
+#[test]
+fn a_version_that_was_followed_for_long_goes_on_from_a_newer_checkpoint() {
+    let mut table = table(FEW);
+    let mut held = open(&table, At::Latest).unwrap();
+    let mut made = Vec::new();
+    for n in 5..=1_012_u64 {
+        table.commit(&[
+            actions::add_in(&format!("h{n}"), &[("p", None)]),
+            actions::remove(&format!("h{}", n - 3)),
+        ]);
+        if n % 100 == 0 {
+            held = held.update().unwrap();
+            assert_eq!(files(&held).unwrap().len() as u64, FEW + 3 + 3, "{n}");
+        }
+        if n == 600 || n == 1_010 {
+            table.checkpoint(n, &CheckpointSpec::default());
+            held = held.update().unwrap();
+            files(&held).unwrap();
+            made.push(held.report().checkpoint_version);
+        }
+    }
+    // few commits are no reason, and a checkpoint is there
+    assert_eq!(made, [None, Some(1_010)]);
+    held = held.update().unwrap();
+    assert_eq!((held.version(), files(&held).unwrap()), (1_012, expected(&table, 1_012)));
+    assert_eq!((held.report().checkpoint_version, held.report().commits), (Some(1_010), 2));
+}
+
+#[test]
+fn what_is_no_checkpoint_is_tried_once_at_most() {
+    let mut table = table(FEW);
+    let mut held = open(&table, At::Latest).unwrap();
+    let more = |table: &mut TableBuilder, held: &mut Snapshot, count: u64| {
+        for n in 0..count {
+            table.commit(&[actions::add_in(&format!("m{n}"), &[("p", None)])]);
+        }
+        *held = held.update().unwrap();
+        files(held).unwrap();
+        held.report().opened_from
+    };
+    assert_eq!(more(&mut table, &mut held, 1_000), "previous snapshot");
+    // one of two parts
+    table.log_file(&format!("{:020}.checkpoint.0000000001.0000000002.parquet", 1_004), b"none");
+    assert_eq!(more(&mut table, &mut held, 1), "previous snapshot");
+    table.log_file(&format!("{:020}.checkpoint.parquet", 1_005), b"none");
+    assert_eq!(more(&mut table, &mut held, 0), "commits");
+    assert_eq!(more(&mut table, &mut held, 0), "commits");
+    assert_eq!(more(&mut table, &mut held, 1), "previous snapshot");
+    assert_eq!(files(&held).unwrap(), expected(&table, 1_006));
+}

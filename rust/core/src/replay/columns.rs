@@ -4,7 +4,7 @@ use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Int64Array, MapArray, RecordBatch, StringViewArray, StructArray,
     new_null_array,
 };
-use arrow::compute::{cast, filter_record_batch};
+use arrow::compute::{cast, concat_batches, filter_record_batch};
 use arrow::datatypes::{DataType, Field, Fields, Int32Type, Int64Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
 
@@ -198,6 +198,22 @@ impl FileBatch {
     /// were listed without statistics.
     pub fn num_records(&self) -> Option<Int64Array> {
         Some(num_records_in(self.batch.column_by_name("stats")?.as_string_view_opt()?))
+    }
+
+    /// The files of several batches in one, which holds none of their memory.
+    pub(super) fn joined(batches: &[FileBatch]) -> Result<Self> {
+        let failed = |e| Error::arrow("joining files", e);
+        let Some(first) = batches.first() else {
+            return Err(failed(ArrowError::ComputeError("no batch".into())));
+        };
+        let all = batches.iter().map(FileBatch::record_batch);
+        let joined = concat_batches(first.batch.schema_ref(), all).map_err(failed)?;
+        let own = |column: &ArrayRef| match column.as_string_view_opt() {
+            Some(texts) => Arc::new(texts.gc()) as ArrayRef,
+            None => column.clone(),
+        };
+        let columns = joined.columns().iter().map(own).collect();
+        RecordBatch::try_new(joined.schema(), columns).map(FileBatch::new).map_err(failed)
     }
 
     /// Some of the files.

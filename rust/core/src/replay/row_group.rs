@@ -7,7 +7,7 @@ use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, RecordBatch, StringViewArray, StringViewBuilder, StructArray,
 };
 use arrow::buffer::BooleanBuffer;
-use arrow::compute::{concat_batches, filter_record_batch};
+use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use arrow::error::ArrowError;
 
@@ -130,7 +130,7 @@ impl GroupReader {
         if self.left == 0 {
             self.reading = None;
         }
-        if out.len() > 1 && sparse { joined(&out).map(|one| vec![one]) } else { Ok(out) }
+        if out.len() > 1 && sparse { FileBatch::joined(&out).map(|one| vec![one]) } else { Ok(out) }
     }
 }
 
@@ -260,14 +260,6 @@ impl ReadPlan {
 
 /// The place of the statistics among the columns of a batch.
 const STATS: usize = 5;
-
-fn joined(batches: &[FileBatch]) -> Result<FileBatch> {
-    let Some(first) = batches.first() else {
-        return Err(failed(ArrowError::ComputeError("no batch".into())));
-    };
-    let all = batches.iter().map(FileBatch::record_batch);
-    concat_batches(first.record_batch().schema_ref(), all).map(FileBatch::new).map_err(failed)
-}
 
 /// Whether two types hold the same values under the same names; the name of UTC does not matter.
 fn same_type(a: &DataType, b: &DataType) -> bool {

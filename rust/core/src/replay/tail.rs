@@ -96,6 +96,8 @@ fn parse<'a>(body: &'a [u8], file: &LogFile, dir: &ObjectPath) -> Result<Parsed<
 
 /// Batches are closed at this number of rows.
 const BATCH_ROWS: usize = 65_536;
+/// Batches are joined up to this number of rows: so few take a moment.
+const JOINED_ROWS: usize = 8_192;
 
 impl Tail {
     /// Replays commits (oldest first) on top of this tail. Bodies are fetched a chunk at a time, newest chunk first,
@@ -165,6 +167,7 @@ impl Tail {
             }
         }
         batches.extend(newest_first.into_iter().rev());
+        join_last(&mut batches)?;
         let mut all_txns = txns;
         for (app, txn) in self.txns.iter() {
             all_txns.entry(app.clone()).or_insert_with(|| txn.clone());
@@ -188,6 +191,21 @@ impl Tail {
             unplaced,
         })
     }
+}
+
+/// Joins the last batches until each is at least twice as large as the next one. A tail that is advanced commit by commit has
+/// few batches then, and each file was copied a few times.
+fn join_last(batches: &mut Vec<FileBatch>) -> Result<()> {
+    while let [.., before, last] = batches.as_slice() {
+        let (more, less) = (before.num_files(), last.num_files());
+        if more >= 2 * less || more + less > JOINED_ROWS {
+            break;
+        }
+        let joined = FileBatch::joined(&[before.clone(), last.clone()])?;
+        batches.truncate(batches.len() - 2);
+        batches.push(joined);
+    }
+    Ok(())
 }
 
 /// The rows of a batch that newer commits, whose keys are given, let live.
@@ -291,6 +309,25 @@ mod tests {
         for other in [REMOVE, TXN, PROTOCOL, METADATA] {
             assert_eq!(transaction(&[INFO, ADD, other]), Some((3, false)), "{other}");
         }
+    }
+
+    #[test]
+    fn a_tail_that_grows_by_single_files_has_few_batches_in_the_same_order() {
+        let (file, dir) = place();
+        let mut batches = Vec::new();
+        let path = |n: usize| format!("a path that is too long for a view {n:>5}");
+        for n in 0..20_000 {
+            let body = ADD.replace("\"a\"", &format!("\"{}\"", path(n)));
+            let read = JsonCheckpoint::parse(body.as_bytes(), &file, &dir).unwrap();
+            batches.extend(read.adds);
+            join_last(&mut batches).unwrap();
+        }
+        assert!(batches.len() <= 20_000 / JOINED_ROWS * 2 + 14, "{}", batches.len());
+        let found =
+            batches.iter().flat_map(|b| b.paths().iter().flatten().map(str::to_owned).collect::<Vec<_>>());
+        assert!(found.eq((0..20_000).map(path)));
+        let held: usize = batches.iter().map(|b| b.record_batch().get_array_memory_size()).sum();
+        assert!(held < 20_000 * 400, "{held} bytes");
     }
 
     #[test]

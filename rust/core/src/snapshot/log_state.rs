@@ -10,6 +10,11 @@ use crate::replay::{CheckpointReader, FileStream, FilesRequest, ScanSource, Tail
 use crate::report::Counters;
 use crate::store::Location;
 
+/// So many commits after its checkpoint, or file actions in them, a version is loaded from a newer one where there is one: a
+/// process may follow a table for months.
+const MANY_COMMITS: usize = 1_000;
+const MANY_ACTIONS: u64 = 200_000;
+
 /// What is known of the log of a version.
 pub(super) struct State {
     pub(super) segment: LogSegment,
@@ -29,6 +34,14 @@ impl State {
         evidence: Evidence,
     ) -> Self {
         State { segment, excluded, checkpoint, base: None, tail: None, evidence }
+    }
+
+    /// Whether much was replayed that a checkpoint of this version has.
+    pub(super) fn is_long(&self, version: u64) -> bool {
+        let actions =
+            self.tail.as_ref().or(self.base.as_ref().map(|(_, tail)| tail)).map_or(0, |t| t.actions);
+        self.segment.checkpoint.as_ref().is_none_or(|c| c.version < version)
+            && (self.segment.tail.len() >= MANY_COMMITS || actions >= MANY_ACTIONS)
     }
 }
 

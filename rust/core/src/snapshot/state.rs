@@ -13,7 +13,7 @@ use crate::checksum::Checksum;
 use crate::error::{Error, Result};
 use crate::events;
 use crate::features::{TableFeature, check_reader, check_uses};
-use crate::log::{Listing, LogFile, LogFileKind, commit_name};
+use crate::log::{Listing, LogFile, LogFileKind, commit_name, complete_checkpoints};
 use crate::predicate::Predicate;
 use crate::prune::Pruner;
 use crate::replay::{
@@ -476,7 +476,8 @@ impl Snapshot {
     /// is: what was read no longer exists, and others may commit something else in its place.
     ///
     /// # Cost
-    /// One listing from this version on and the new commits.
+    /// One listing from this version on and the new commits. After many commits it is loaded again from a newer checkpoint, so
+    /// that what it holds is bounded.
     pub fn update(&self) -> Result<Snapshot> {
         let inner = &self.inner;
         let started = Instant::now();
@@ -484,14 +485,17 @@ impl Snapshot {
         let location = inner.plain.metered(counters.meter.clone());
         let listing = Listing::read(&location, self.version())?;
         let newer: Vec<LogFile> = listing.commits().filter(|c| c.version > self.version()).cloned().collect();
-        let newest = listing.files.iter().filter(|f| f.is_checkpoint()).map(|f| f.version).max().unwrap_or(0);
         let contiguous = newer.iter().zip(self.version() + 1..).all(|(c, v)| c.version == v);
         let head = newer.last().map_or(self.version(), |c| c.version);
         let state = self.state();
+        let sound: Vec<&LogFile> =
+            listing.files.iter().filter(|f| !state.excluded.contains(&f.name)).collect();
+        let newest = complete_checkpoints(&sound).last().map(|c| c.version);
         // a commit that is another file now belongs to a table that replaced this one
         let here = listing.commits().find(|c| c.version == self.version());
         let same = state.segment.last_commit.as_ref() == here;
-        if !contiguous || newest > head || !same {
+        if !contiguous || newest > Some(head) || !same || newest.is_some_and(|version| state.is_long(version))
+        {
             drop(state);
             return self.reopened(inner.plain.clone());
         }
@@ -501,7 +505,7 @@ impl Snapshot {
             return Ok(self.clone());
         }
         let (checks, level) = (state.evidence.checks, state.evidence.checks.level());
-        if level == Verify::Full || state.tail.is_none() && newest > self.version() {
+        if level == Verify::Full || state.tail.is_none() && newest > Some(self.version()) {
             // nothing was replayed that could be shared, and a newer checkpoint saves the commits
             drop(state);
             return Snapshot::open_with_checks(inner.plain.clone(), At::Latest, checks);
