@@ -135,8 +135,7 @@ fn removable(table: &Definition, name: &str) -> Result<(&'static Feature, &'stat
         }
         let reason = format!("the table does not have it; it has {}", names.join(", "));
         let condition = match feature(name) {
-            Some(known) if known.removal.is_some() => &condition::FEATURE_DROP_FEATURE_NOT_PRESENT,
-            Some(_) => &condition::FEATURE_DROP_NONREMOVABLE_FEATURE,
+            Some(_) => &condition::FEATURE_DROP_FEATURE_NOT_PRESENT,
             None => &condition::FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE,
         };
         return Err(refuse(name, reason).of_condition(condition));

@@ -1,6 +1,7 @@
 //! Making a table without rows, and giving one a new definition in place of all that it is.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::Duration;
 
 use chrono::Utc;
@@ -18,6 +19,7 @@ use crate::alter::{
 };
 use crate::error::{Error, Result, condition};
 use crate::features::{CLUSTERING_DOMAIN, TableFeature, check_writer};
+use crate::properties::TableProperty;
 use crate::replay::FilesRequest;
 use crate::schema::{ColumnMappingMode, StructType, as_nullable};
 use crate::snapshot::{At, Snapshot};
@@ -141,6 +143,10 @@ fn make(location: &Location, spec: &TableSpec, mode: DefineMode, budget: Duratio
     Ok(Defined { version: landed.version, created: true, replaced: false, warnings: landed.warnings })
 }
 
+/// What a replaced table keeps of its properties, where neither the statement nor the session says otherwise.
+const KEPT: [TableProperty; 3] =
+    [TableProperty::EnableDeletionVectors, TableProperty::CheckpointPolicy, TableProperty::EnableRowTracking];
+
 /// The new definition of a replaced table, and the action of its clustering.
 ///
 /// # Errors
@@ -163,7 +169,14 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
     let options = spec.options();
     // a table that is replaced gets what a new one would get without being asked
     let (protocol, _) = new_table(&spec.schema, &options)?;
-    let (wanted, _) = wanted(&spec.schema, &options)?;
+    let (mut wanted, _) = wanted(&spec.schema, &options)?;
+    for property in KEPT {
+        if let (Some(value), Entry::Vacant(free)) =
+            (old.metadata.property(property), wanted.metadata.configuration.entry(property.name().to_owned()))
+        {
+            free.insert(value.to_owned());
+        }
+    }
     let mut new = Definition {
         protocol: joined_protocol(&old.protocol, &protocol),
         metadata: Metadata {

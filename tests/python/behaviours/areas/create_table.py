@@ -105,3 +105,60 @@ def columns_at_a_place(p: Player, case: tuple[str, str]) -> None:
         builder = p.tables.createIfNotExists(p.spark).tableName(p.name).location(p.path)
         p.attempt(lambda: builder.addColumn("c", ours).execute())
     p.schema()
+
+
+KEPT = {
+    "vectors": "'delta.enableDeletionVectors' = 'true'",
+    "no vectors": "'delta.enableDeletionVectors' = 'false'",
+    "a policy": "'delta.checkpointPolicy' = 'v2'",
+    "all of them, and others": "'delta.enableDeletionVectors' = 'true', 'delta.checkpointPolicy' = 'v2', "
+    "'delta.enableRowTracking' = 'true', 'delta.enableChangeDataFeed' = 'true', 'k' = 'v'",
+}
+OTHERS = "'delta.enableDeletionVectors' = 'false', 'delta.checkpointPolicy' = 'classic'"
+
+
+@AREA.family(
+    {
+        "CREATE OR REPLACE": "CREATE OR REPLACE TABLE {name} (id INT, more INT) USING delta",
+        "REPLACE AS": "REPLACE TABLE {name} USING delta AS SELECT 1 AS id",
+        "others": f"CREATE OR REPLACE TABLE {{name}} (id INT) USING delta TBLPROPERTIES ({OTHERS})",
+        "a session with others": "REPLACE TABLE {name} (id INT) USING delta",
+        "a frame": "writeTo",
+        "the builder": "builder",
+    }
+)
+def what_a_replaced_table_keeps(p: Player, statement: str) -> None:
+    """Vectors, V2 checkpoints and row ids stay on where nothing says otherwise; the feed and the rest go."""
+    ways = {
+        "writeTo": lambda: p.spark.sql("SELECT 1 AS id").writeTo(p.name).using("delta").createOrReplace(),
+        "builder": lambda: p.tables.replace(p.spark).tableName(p.name).addColumn("id", "INT").execute(),
+    }
+    way = ways.get(statement, statement)
+    for properties in KEPT.values():
+        p.sql("DROP TABLE IF EXISTS {name}")
+        p.sql(f"CREATE TABLE {{name}} (id INT) USING delta TBLPROPERTIES ({properties})")
+        p.sql("INSERT INTO {name} VALUES (1), (2)")
+        if statement == "REPLACE TABLE {name} (id INT) USING delta":
+            p.conf("spark.databricks.delta.properties.defaults.enableDeletionVectors", "false")
+        p.attempt(way)
+        p.spark.conf.unset("spark.databricks.delta.properties.defaults.enableDeletionVectors")
+        rows = p.sql("SHOW TBLPROPERTIES {name}").collect()
+        p.tell({row.key: row.value for row in rows if "materialized" not in row.key})
+        p.attempt("INSERT INTO {name} (id) VALUES (3)")
+        p.attempt("DELETE FROM {name} WHERE id = 3")
+
+
+@AREA.situation()
+def features_that_are_not_there_to_be_dropped(p: Player) -> None:
+    versions = "'delta.minReaderVersion' = '3', 'delta.minWriterVersion' = '7'"
+    p.sql(f"CREATE TABLE {{t}} (id INT) USING delta TBLPROPERTIES ({versions})")
+    for feature in (
+        "appendOnly",
+        "invariants",
+        "changeDataFeed",
+        "clustering",
+        "deletionVectors",
+        "variantType",
+        "x",
+    ):
+        p.attempt(f"ALTER TABLE {{t}} DROP FEATURE {feature}")
