@@ -151,6 +151,14 @@ fn conform_array(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError
     }
 }
 
+/// A column whose texts are in memory of their own; others are as they were.
+pub(super) fn own_texts(column: &ArrayRef) -> ArrayRef {
+    match column.as_string_view_opt() {
+        Some(texts) => Arc::new(texts.gc()),
+        None => column.clone(),
+    }
+}
+
 impl FileBatch {
     pub(crate) fn new(batch: RecordBatch) -> Self {
         FileBatch { batch }
@@ -200,20 +208,22 @@ impl FileBatch {
         Some(num_records_in(self.batch.column_by_name("stats")?.as_string_view_opt()?))
     }
 
-    /// The files of several batches in one, which holds none of their memory.
+    /// The files of several batches in one.
     pub(super) fn joined(batches: &[FileBatch]) -> Result<Self> {
         let failed = |e| Error::arrow("joining files", e);
         let Some(first) = batches.first() else {
             return Err(failed(ArrowError::ComputeError("no batch".into())));
         };
         let all = batches.iter().map(FileBatch::record_batch);
-        let joined = concat_batches(first.batch.schema_ref(), all).map_err(failed)?;
-        let own = |column: &ArrayRef| match column.as_string_view_opt() {
-            Some(texts) => Arc::new(texts.gc()) as ArrayRef,
-            None => column.clone(),
-        };
-        let columns = joined.columns().iter().map(own).collect();
-        RecordBatch::try_new(joined.schema(), columns).map(FileBatch::new).map_err(failed)
+        concat_batches(first.batch.schema_ref(), all).map(FileBatch::new).map_err(failed)
+    }
+
+    /// The same files, whose texts hold no memory of those that they were read with.
+    pub(super) fn with_own_texts(&self) -> Result<Self> {
+        let columns = self.batch.columns().iter().map(own_texts).collect();
+        RecordBatch::try_new(self.batch.schema(), columns)
+            .map(FileBatch::new)
+            .map_err(|e| Error::arrow("copying texts of files", e))
     }
 
     /// Some of the files.

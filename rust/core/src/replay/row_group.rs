@@ -14,7 +14,7 @@ use arrow::error::ArrowError;
 use super::checkpoint::CheckpointReader;
 use super::checkpoint_file::Decoding;
 use super::checkpoint_pages::{CheckpointPages, FilePages};
-use super::columns::{FileBatch, conform, file_columns, schema_of};
+use super::columns::{FileBatch, conform, file_columns, own_texts, schema_of};
 use super::pruned_rows::{Pruned, adds_of, by_held, by_partition, by_stats};
 use super::scan_source::ScanSource;
 use super::stats_json::stats_json;
@@ -239,11 +239,7 @@ impl ReadPlan {
             arrays.push(conform(adds, "stats_parsed", handed).map_err(failed)?);
         }
         if reading.sparse {
-            for array in &mut arrays {
-                if let Some(texts) = array.as_string_view_opt() {
-                    *array = Arc::new(texts.gc());
-                }
-            }
+            arrays = arrays.iter().map(own_texts).collect();
         }
         let batch = RecordBatch::try_new(reading.schema.clone(), arrays).map_err(failed)?;
         let batch = match adds.nulls() {

@@ -201,7 +201,7 @@ fn join_last(batches: &mut Vec<FileBatch>) -> Result<()> {
         if more >= 2 * less || more + less > JOINED_ROWS {
             break;
         }
-        let joined = FileBatch::joined(&[before.clone(), last.clone()])?;
+        let joined = FileBatch::joined(&[before.clone(), last.clone()])?.with_own_texts()?;
         batches.truncate(batches.len() - 2);
         batches.push(joined);
     }

@@ -36,9 +36,8 @@ impl Snapshot {
             return Err(error);
         }
         let mut state = self.state();
-        let reads = |file: &str| state.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.reads(file));
         // otherwise another listing of this version has found it out
-        if reads(path) {
+        if state.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.reads(path)) {
             let names = names(state.segment.checkpoint.as_ref());
             self.reselect(&mut state, names, error)?;
         }

@@ -257,10 +257,7 @@ impl Snapshot {
     /// # Errors
     /// [`Error::LogCorrupt`] for a commit that cannot be read.
     pub(crate) fn commit_info(&self) -> Result<Option<CommitInfo>> {
-        let commit = {
-            let state = self.state();
-            state.segment.last_commit.clone()
-        };
+        let commit = self.state().segment.last_commit.clone();
         match commit {
             Some(commit) => commit_info(&self.inner.location, commit.version),
             None => Ok(None),

@@ -1,7 +1,6 @@
 //! Making a table without rows, and giving one a new definition in place of all that it is.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::time::Duration;
 
 use chrono::Utc;
@@ -171,10 +170,9 @@ pub(super) fn replaced(table: &Snapshot, spec: &TableSpec) -> Result<(Definition
     let (protocol, _) = new_table(&spec.schema, &options)?;
     let (mut wanted, _) = wanted(&spec.schema, &options)?;
     for property in KEPT {
-        if let (Some(value), Entry::Vacant(free)) =
-            (old.metadata.property(property), wanted.metadata.configuration.entry(property.name().to_owned()))
-        {
-            free.insert(value.to_owned());
+        if let Some(value) = old.metadata.property(property) {
+            let wanted = wanted.metadata.configuration.entry(property.name().to_owned());
+            wanted.or_insert_with(|| value.to_owned());
         }
     }
     let mut new = Definition {

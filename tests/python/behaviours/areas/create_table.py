@@ -122,14 +122,21 @@ OTHERS = "'delta.enableDeletionVectors' = 'false', 'delta.checkpointPolicy' = 'c
         "CREATE OR REPLACE": "CREATE OR REPLACE TABLE {name} (id INT, more INT) USING delta",
         "REPLACE AS": "REPLACE TABLE {name} USING delta AS SELECT 1 AS id",
         "others": f"CREATE OR REPLACE TABLE {{name}} (id INT) USING delta TBLPROPERTIES ({OTHERS})",
-        "a session with others": "REPLACE TABLE {name} (id INT) USING delta",
+        "a session with others": "session",
         "a frame": "writeTo",
         "the builder": "builder",
     }
 )
 def what_a_replaced_table_keeps(p: Player, statement: str) -> None:
     """Vectors, V2 checkpoints and row ids stay on where nothing says otherwise; the feed and the rest go."""
+    default = "spark.databricks.delta.properties.defaults.enableDeletionVectors"
+
+    def replace_with_a_default() -> None:
+        p.conf(default, "false")
+        p.sql("REPLACE TABLE {name} (id INT) USING delta")
+
     ways = {
+        "session": replace_with_a_default,
         "writeTo": lambda: p.spark.sql("SELECT 1 AS id").writeTo(p.name).using("delta").createOrReplace(),
         "builder": lambda: p.tables.replace(p.spark).tableName(p.name).addColumn("id", "INT").execute(),
     }
@@ -138,10 +145,8 @@ def what_a_replaced_table_keeps(p: Player, statement: str) -> None:
         p.sql("DROP TABLE IF EXISTS {name}")
         p.sql(f"CREATE TABLE {{name}} (id INT) USING delta TBLPROPERTIES ({properties})")
         p.sql("INSERT INTO {name} VALUES (1), (2)")
-        if statement == "REPLACE TABLE {name} (id INT) USING delta":
-            p.conf("spark.databricks.delta.properties.defaults.enableDeletionVectors", "false")
         p.attempt(way)
-        p.spark.conf.unset("spark.databricks.delta.properties.defaults.enableDeletionVectors")
+        p.spark.conf.unset(default)
         rows = p.sql("SHOW TBLPROPERTIES {name}").collect()
         p.tell({row.key: row.value for row in rows if "materialized" not in row.key})
         p.attempt("INSERT INTO {name} (id) VALUES (3)")
