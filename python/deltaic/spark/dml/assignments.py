@@ -11,7 +11,8 @@ from deltaic.columns import EXPLICIT, GENERATION, IDENTITY
 from deltaic.exceptions import InvalidArgumentError, SchemaMismatchError
 from deltaic.identifiers import quoted
 from deltaic.predicates import name_parts
-from deltaic.spark.dml.store_casts import Storing, casting_of, plainly
+from deltaic.spark.dml.store_casts import casting_of
+from deltaic.spark.write.storing import Storing, plainly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

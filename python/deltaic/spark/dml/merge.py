@@ -19,7 +19,7 @@ from deltaic.spark.dml.operation import Operation
 from deltaic.spark.dml.rewritten_files import rewrite
 from deltaic.spark.dml.row_expressions import check_expressions
 from deltaic.spark.dml.source import SOURCE_ROW, Source
-from deltaic.spark.dml.store_casts import refusing_overflows
+from deltaic.spark.dml.store_casts import refusing_values
 from deltaic.spark.dml.unresolved_columns import naming_clauses
 from deltaic.spark.write.retry import retried
 from deltaic.spark.write.row_rules import NUMBER, identity_value, numbered, task_count
@@ -90,7 +90,7 @@ def merge(
     ref = dataclasses.replace(ref, alias=ref.alias or _TARGET)
     parameters = clauses.parameters(condition)
     with (
-        refusing_overflows(ref.path),
+        refusing_values(ref.path),
         Operation(ref, "MERGE", parameters, app_transaction=app_transaction) as op,
     ):
         if op.is_done():

@@ -13,7 +13,7 @@ from deltaic.spark.dml.conditions import check_deterministic
 from deltaic.spark.dml.operation import Operation, shown
 from deltaic.spark.dml.rewritten_files import rewrite
 from deltaic.spark.dml.row_expressions import check_values
-from deltaic.spark.dml.store_casts import refusing_overflows
+from deltaic.spark.dml.store_casts import refusing_values
 from deltaic.spark.dml.touched_rows import take_matches
 from deltaic.spark.dml.unresolved_columns import naming_columns
 from deltaic.spark.write.retry import retried
@@ -42,7 +42,7 @@ def update(ref: TableRef, assigned: Assigned, condition: Any = None) -> dict[str
         AnalysisException: of Spark, for what is not a condition or value on this table.
     """
     parameters = {"predicate": json.dumps([] if condition is None else [shown(condition)])}
-    with refusing_overflows(ref.path), Operation(ref, "UPDATE", parameters) as op:
+    with refusing_values(ref.path), Operation(ref, "UPDATE", parameters) as op:
         if op.is_done():
             return {}
         op.dml.check_removable()

@@ -48,7 +48,7 @@ def raise_known(
         PackageNotOnServerError: when a worker cannot import deltaic.
     """
     text = str(error)
-    _raise_sparks_checks(error, path)
+    raise_sparks_checks(error, path)
     if (found := GUARDED.search(text)) is not None:
         column, row = columns[int(found[1])], _from_hex(found[3])
         refusal = SchemaMismatchError.of(path, f"{_reason(column, found[2])}: {row}")
@@ -74,14 +74,20 @@ def raise_known(
     explain_missing_import(error)
 
 
-def _raise_sparks_checks(error: Exception, path: str) -> None:
-    """Raises what Spark's own checks of an INSERT mean, which come before those of the table."""
+def raise_sparks_checks(error: Exception, path: str) -> None:
+    """Raises what Spark's own checks of a statement's values mean, which come before those of the table.
+
+    Raises:
+        SchemaMismatchError: for a null or a text that the table must not have.
+    """
     if not isinstance(error, PySparkException):
         return
     condition, facts = error.getCondition(), error.getMessageParameters() or {}
     if condition == "NOT_NULL_ASSERT_VIOLATION":
         column = facts["walkedTypePath"].strip()
-        refusal = SchemaMismatchError.of(path, f"`{column}` must not be null, and the data holds a null")
+        # Spark names none within its check of the length
+        named = f"`{column}`" if column else "a char or varchar column"
+        refusal = SchemaMismatchError.of(path, f"{named} must not be null, and the data holds a null")
         raise refusal.named("DELTA_NOT_NULL_CONSTRAINT_VIOLATED", columnName=column) from error
     if condition == "EXCEED_LIMIT_LENGTH":
         reason = (

@@ -21,6 +21,7 @@ from deltaic.spark.session.projection import Taken, select, type_of
 from deltaic.spark.write import failure_marks
 from deltaic.spark.write.row_checks import guarded, limited, refusal, shown
 from deltaic.spark.write.rule_expressions import CHECK, DEFAULT, GENERATED, Rule
+from deltaic.spark.write.storing import Storing, plainly
 from deltaic.spark.write.write_columns import simple_type
 
 if TYPE_CHECKING:
@@ -146,9 +147,14 @@ def _supplied(
 ) -> Any:
     F = functions(df)  # noqa: N806 (its usual name)
     if column.source is not None:
-        if column.text_limit is None and not column.not_null:
+        if column.text_limit is None and not column.not_null and column.table_type is None:
             return Taken(column.source, column.name, simple_type(column))
         value = F.col(quoted(column.source))
+        if column.table_type is not None:
+            given = df.schema[column.source].dataType
+            value = Storing(F, plainly, fills=True).stored(
+                value, given, type_of(column.table_type), column.name
+            )
     elif column.name in rules.defaults:
         value = rules.defaults[column.name].column(df.sparkSession.range(1))
     elif column.name in rules.identities:
@@ -159,7 +165,9 @@ def _supplied(
 
 
 def _fitted(F: Any, value: Any, number: int, column: WriteColumn, row: Callable[[], Any]) -> Any:  # noqa: N803
-    if (target := simple_type(column)) is not None:
+    if column.source is None and column.table_type is not None:
+        value = value.cast(type_of(column.table_type))
+    elif (target := simple_type(column)) is not None:
         value = value.cast(type_of(target))
     if column.text_limit is not None:
         value = limited(

@@ -30,6 +30,9 @@ class WriteColumn:
     target_type: Any
     """The type that data files have, as its JSON value, where it is not the frame's: a wider one, or one
     whose nested fields have other names or ids (column mapping)."""
+    table_type: Any
+    """The type that the table has, as its JSON value, where it is nested and the frame has other fields or lacks
+    the column."""
     partition: bool
     stored: bool
     """Whether data files hold it, which they may of a partition column."""

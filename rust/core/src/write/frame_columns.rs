@@ -31,6 +31,9 @@ pub struct FrameColumn {
     /// Type in data files as JSON, where the DataFrame's must be cast to it: a wider one, or nested fields with other
     /// names or ids, by position.
     pub target_type: Option<Value>,
+    /// Type in the table as JSON, where that has fields or elements and the DataFrame's has others, or it lacks the
+    /// column: rules are about values of this type.
+    pub table_type: Option<Value>,
     /// Whether it is a partition column.
     pub partition: bool,
     /// Whether data files hold it.
@@ -70,6 +73,7 @@ impl FrameColumns {
                 physical: stored.name.clone(),
                 field_id: field.field_id().filter(|_| plan.column_mapping != ColumnMappingMode::None),
                 target_type: target(given, field, stored, plan.column_mapping),
+                table_type: table_type(given, field),
                 partition,
                 stored: !partition || plan.files_hold_partition_columns(),
                 not_null: !field.nullable,
@@ -90,11 +94,19 @@ fn target(
     stored: &StructField,
     mode: ColumnMappingMode,
 ) -> Option<Value> {
-    let nested = matches!(field.data_type, DataType::Struct(_) | DataType::Array(_) | DataType::Map(_));
     let same = given.is_some_and(|g| {
-        if nested { mode == ColumnMappingMode::None } else { g.data_type == field.data_type }
+        if nested(&g.data_type) && nested(&field.data_type) {
+            mode == ColumnMappingMode::None
+        } else {
+            g.data_type == field.data_type
+        }
     });
     (!same).then(|| stored.data_type.for_spark().to_json())
+}
+
+fn table_type(given: Option<&StructField>, field: &StructField) -> Option<Value> {
+    let other = nested(&field.data_type) && !given.is_some_and(|g| projects(&g.data_type, &field.data_type));
+    other.then(|| field.data_type.for_spark().to_json())
 }
 
 /// Whether a cast by position takes one type to the other: nested fields have the same names in the same order.
@@ -189,7 +201,7 @@ mod tests {
         let shown: Vec<Value> = frame.columns.iter().map(|c| serde_json::to_value(c).unwrap()).collect();
         let column = |source: Value, name: &str, target: Value, partition: bool, not_null: bool| {
             json!({"source": source, "name": name, "physical": name, "field_id": null, "target_type": target,
-                "partition": partition, "stored": true, "not_null": not_null, "void": false, "text_limit": null})
+                "table_type": null, "partition": partition, "stored": true, "not_null": not_null, "void": false, "text_limit": null})
         };
         assert_eq!(
             shown,
@@ -211,6 +223,32 @@ mod tests {
         assert!(a.physical.starts_with("col-") && a.field_id == Some(1) && a.target_type.is_none(), "{a:?}");
         let inner = &s.target_type.as_ref().unwrap()["fields"][0];
         assert!(inner["name"].as_str().unwrap().starts_with("col-"), "{inner}");
+    }
+
+    #[test]
+    fn a_nested_column_that_is_absent_or_void_or_has_other_fields_gets_the_type_of_the_table() {
+        let of = |fields: Value| json!({"type": "struct", "fields": fields});
+        let (x, y) = (field("x", &json!("long")), field("y", &json!("string")));
+        let table = fields(&json!([field("id", &json!("long")), field("s", &of(json!([x, y])))]));
+        let id = field("id", &json!("long"));
+        let with = |given: &Value| fields(&json!([id, field("s", given)]));
+        for mode in ["none", "name"] {
+            for (data, cast) in [
+                (fields(&json!([id])), true),
+                (with(&json!("void")), true),
+                (with(&of(json!([y]))), mode == "name"),
+                (with(&of(json!([y, x]))), mode == "name"),
+            ] {
+                let frame = frame(&table, &data, mode, &[]);
+                let [id, s] = frame.columns.as_slice() else { panic!("two columns") };
+                assert_eq!(id.table_type, None);
+                assert_eq!(s.table_type.as_ref().unwrap()["fields"][1]["name"], "y", "{data:?}");
+                // a void column in a file is none that a reader of the table understands
+                assert_eq!(s.target_type.is_some(), cast, "{mode} {data:?}");
+            }
+            let same = frame(&table, &with(&of(json!([x, y]))), mode, &[]);
+            assert_eq!(same.columns[1].table_type, None);
+        }
     }
 
     #[test]

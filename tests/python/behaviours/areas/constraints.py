@@ -379,6 +379,27 @@ def alter_table_beside_constraints(p: Player, statement: str) -> None:
     p.schema()
 
 
+# -- texts of a limited length that must be there
+
+
+@AREA.situation()
+def values_that_a_varchar_must_not_have(p: Player) -> None:
+    p.sql("CREATE TABLE {t} (a INT, v VARCHAR(3) NOT NULL) USING delta", "INSERT INTO {t} VALUES (1, 'a')")
+    of = "MERGE INTO {t} t USING (SELECT %s AS a, CAST(%s AS STRING) AS v) s ON t.a = s.a %s"
+    update, insert = "WHEN MATCHED THEN UPDATE SET v = s.v", "WHEN NOT MATCHED THEN INSERT *"
+    p.attempt(
+        "INSERT INTO {t} SELECT 2, NULL",
+        "INSERT INTO {t} SELECT 2, 'abcd'",
+        "UPDATE {t} SET v = NULL",
+        "UPDATE {t} SET v = 'abcd'",
+        of % (1, "NULL", update),
+        of % (1, "'abcd'", update),
+        of % (3, "NULL", insert),
+        of % (3, "'abcd'", insert),
+    )
+    p.rows()
+
+
 # -- other writes that change the table
 
 
