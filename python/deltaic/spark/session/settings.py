@@ -414,18 +414,20 @@ def _compaction(given: Mapping[str, str]) -> dict[str, int]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def whole(name: str, text: str, least: int) -> int:
+def whole(name: str, text: str, least: int | None = None) -> int:
     """A whole number of a setting or an option.
 
     Raises:
         InvalidArgumentError: it is none, or below `least` or above `MOST`.
     """
+    number: int | None
     try:
         number = int(text)
     except ValueError:
-        number = least - 1
-    if number < least:
-        raise InvalidArgumentError.of(name, f"`{text}` is not a whole number of at least {least}")
+        number = None
+    if number is None or (least is not None and number < least):
+        bound = "" if least is None else f" of at least {least}"
+        raise InvalidArgumentError.of(name, f"`{text}` is not a whole number{bound}")
     if number > MOST:
         raise InvalidArgumentError.of(name, f"`{text}` is more than {MOST}")
     return number
@@ -436,12 +438,7 @@ def _number(given: Mapping[str, str], name: str) -> int | None:
     text = given.get(name)
     if text is None:
         return None
-    try:
-        number = int(text)
-    except ValueError:
-        raise InvalidArgumentError.of(name, f"`{text}` is not a whole number") from None
-    if number > MOST:
-        raise InvalidArgumentError.of(name, f"`{text}` is more than {MOST}")
+    number = whole(name, text)
     return number if number > 0 else None
 
 

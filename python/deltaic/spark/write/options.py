@@ -120,7 +120,7 @@ class WriteOptions:
             )
         names = given.get("partitionby")
         compression = given.get("compression", given.get("parquet.compression"))
-        most_rows = _whole("maxRecordsPerFile", given.get("maxrecordsperfile"))
+        most_rows = _most_rows(given.get("maxrecordsperfile"))
         return cls(
             user_metadata=given.get("usermetadata"),
             txn_app_id=txn[0],
@@ -294,13 +294,14 @@ def _overwrite_mode(text: str | None) -> bool | None:
     return text.lower() == "dynamic"
 
 
-def _whole(name: str, text: str | None) -> int | None:
-    return None if text is None else whole(name, text, 0)
+def _most_rows(text: str | None) -> int | None:
+    """What `maxRecordsPerFile` says: 0, which is no limit, for numbers below it, as in Spark."""
+    return None if text is None else max(0, whole("maxRecordsPerFile", text))
 
 
 def _txn_version(text: str | None) -> int | None:
     try:
-        return _whole("txnVersion", text)
+        return None if text is None else whole("txnVersion", text, 0)
     except InvalidArgumentError as error:
         explain = "must be a non-negative integer"
         raise error.named("DELTA_ILLEGAL_OPTION", input=text, explain=explain) from None
