@@ -43,6 +43,31 @@ def test_an_optimized_table(reader: Any, every_type: pa.Table, same: Any, tmp_pa
     same(reader(tmp_path / "t"), pa.concat_tables([every_type] * 3))
 
 
+@pytest.mark.parametrize("mode", ["LEGACY", "EXCEPTION"])
+def test_days_before_1582_in_a_session_of_another_calendar(
+    delta_spark: Any, same: Any, tmp_path: Path, mode: str
+) -> None:
+    # of files that do not name their calendar such a session moves these days, or refuses them
+    days = [dt.date(1, 1, 1), dt.date(1582, 10, 4), dt.date(2024, 2, 29)]
+    times = [dt.datetime.combine(day, dt.time(12), dt.timezone.utc) for day in days]
+    rows = pa.table({"day": days, "at": pa.array(times, pa.timestamp("us", "UTC"))})
+    table = str(tmp_path / "t")
+    for _ in range(2):
+        deltaic.write(table, rows, mode="append")
+    deltaic.Table(table).optimize()
+    deltaic.write(table, rows, mode="append")
+    deltaic.Table(table).checkpoint()
+    (checkpoint,) = (tmp_path / "t" / "_delta_log").glob("*.checkpoint*.parquet")
+    assert b"org.apache.spark.version" in pq.read_metadata(checkpoint).metadata
+    setting = "spark.sql.parquet.datetimeRebaseModeInRead"
+    delta_spark.sql(f"SET {setting} = {mode}")
+    try:
+        same(delta_spark.read(table), pa.concat_tables([rows] * 3))
+        same(delta_spark.read_where(table, "day < '0002-01-01'"), pa.concat_tables([rows.slice(0, 1)] * 3))
+    finally:
+        delta_spark.sql(f"RESET {setting}")
+
+
 def test_odd_partitions_from_python(reader: Any, odd_partitions: pa.Table, same: Any, tmp_path: Path) -> None:
     deltaic.write(str(tmp_path / "t"), odd_partitions, partition_by=["p"])
     deltaic.write(str(tmp_path / "t"), odd_partitions, mode="append")

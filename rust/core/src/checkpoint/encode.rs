@@ -18,6 +18,7 @@ use parquet::schema::types::ColumnPath;
 
 use crate::actions::Action;
 use crate::error::{Error, Result};
+use crate::parquet::calendar_note;
 
 /// Rows of a row group: small enough that a reader who wants few rows skips most of them.
 pub(super) const ROW_GROUP_ROWS: usize = 16 * 1024;
@@ -153,6 +154,7 @@ fn properties(schema: &SchemaRef, compression: Compression) -> WriterProperties 
     let mut builder = WriterProperties::builder()
         .set_compression(compression)
         .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(Some(calendar_note()))
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_data_page_row_count_limit(PAGE_ROWS)
         .set_statistics_truncate_length(Some(STATISTICS_LENGTH))

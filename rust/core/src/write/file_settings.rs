@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actions::Metadata;
 use crate::error::{Error, Result};
-use crate::parquet::{Codec, parquet_codec as codec};
+use crate::parquet::{Codec, calendar_note, parquet_codec as codec};
 use crate::properties::TableProperty;
 
 const CODEC: TableProperty = TableProperty::ParquetCompressionCodec;
@@ -85,6 +85,7 @@ impl FileSettings {
         }
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_key_value_metadata(Some(calendar_note()))
             .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
             .set_max_row_group_bytes(Some(ROW_GROUP_BYTES));
         for (name, value) in &parquet {

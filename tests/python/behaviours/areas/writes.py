@@ -260,3 +260,35 @@ def options_against_the_method(p: Player, case: tuple[Callable[..., Any], dict[s
     p.sql("INSERT INTO {name} VALUES (3, 1)")
     p.attempt(lambda: method(p.sql("SELECT 9 AS id, 1 AS p").writeTo(p.name).options(**options), f))
     p.rows("SELECT * FROM {name}")
+
+
+READS = "spark.sql.parquet.datetimeRebaseModeInRead"
+CALENDARS = {
+    "reads as LEGACY": {READS: "LEGACY"},
+    "reads by EXCEPTION": {READS: "EXCEPTION"},
+    "writes as LEGACY": {"spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY"},
+}
+
+
+@AREA.family(CALENDARS, quick=("reads as LEGACY",))
+def days_before_1582_in_a_session_of_another_calendar(p: Player, settings: dict[str, str]) -> None:
+    for setting, value in settings.items():
+        p.conf(setting, value)
+    p.sql(
+        "CREATE TABLE {t} (id INT, d DATE, at TIMESTAMP, s STRUCT<d: DATE>) USING delta "
+        "TBLPROPERTIES ('delta.enableDeletionVectors' = 'false', 'delta.enableChangeDataFeed' = 'true')"
+    )
+    old = "DATE'0001-01-01' AS d, TIMESTAMP'1500-03-01 12:00:00' AS at, named_struct('d', DATE'1582-10-04') AS s"
+    for number, route in enumerate(("driver", "arrow", "direct")):
+        p.write(f"SELECT {number} AS id, {old}", deltaicRoute=route)
+    p.rows()
+    p.attempt(
+        "INSERT INTO {t} SELECT id + 10, d, at, s FROM {t}",
+        "UPDATE {t} SET id = 20 WHERE d = '0001-01-01' AND id = 1",
+        f"MERGE INTO {{t}} t USING (SELECT 11 AS id, {old}) u ON t.id = u.id AND t.d = u.d "
+        "WHEN MATCHED THEN UPDATE SET at = u.d WHEN NOT MATCHED THEN INSERT *",
+        "OPTIMIZE {t}",
+    )
+    p.rows()
+    p.rows("SELECT id FROM {t} WHERE d < '0002-01-01' AND s.d < '1582-10-05'")
+    p.changes(1)
