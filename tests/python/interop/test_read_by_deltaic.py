@@ -130,6 +130,42 @@ def test_deletion_vectors_of_delta_spark(delta_spark: Any, same: Any, tmp_path: 
         )
 
 
+@pytest.mark.parametrize("json", ["false", "true"])
+@pytest.mark.parametrize("by", ["", "PARTITIONED BY (day)", "PARTITIONED BY (at)"])
+def test_checkpoints_of_a_session_that_writes_by_another_calendar(
+    by: str, json: str, delta_spark: Any, same: Any, tmp_path: Path
+) -> None:
+    # a day before 1582-10-15 is another number in their parsed columns, but not in partition values or in JSON
+    path, setting = tmp_path / "t", "spark.sql.parquet.datetimeRebaseModeInWrite"
+    days = ["0001-01-01", "0900-03-01", "1582-10-04", "1582-10-15", "2024-02-29"]
+    stats = f"'delta.checkpoint.writeStatsAsStruct' = 'true', 'delta.checkpoint.writeStatsAsJson' = '{json}'"
+    delta_spark.sql(f"SET {setting} = LEGACY")
+    try:
+        delta_spark.sql(
+            f"CREATE TABLE delta.`{path}` (id INT, day DATE, at TIMESTAMP, s STRUCT<day: DATE>) USING delta {by} "
+            f"TBLPROPERTIES ('delta.checkpointInterval' = '{len(days)}', {stats})",
+            *(
+                f"INSERT INTO delta.`{path}` SELECT {n}, d, CAST(d AS TIMESTAMP), named_struct('day', d) "
+                f"FROM (SELECT DATE'{day}' AS d)"
+                for n, day in enumerate(days)
+            ),
+        )
+    finally:
+        delta_spark.sql(f"RESET {setting}")
+    assert list((path / "_delta_log").glob("*.checkpoint.parquet"))
+    conditions = [f"day = '{day}'" for day in days]
+    conditions += [f"at = TIMESTAMP'{day} 00:00:00'" for day in days]
+    conditions += ["s.day < DATE'0001-01-02'", "day > '1582-10-04' AND at < TIMESTAMP'2000-01-01 00:00:00'"]
+    for _ in range(2):
+        table = deltaic.Table(str(path))
+        for where in conditions:
+            found = pa.table(table.to_arrow(where=where))
+            assert found.num_rows == 1, where
+            same(found, delta_spark.read_where(path, where))
+        # and those of a checkpoint that is made from theirs
+        table.checkpoint()
+
+
 def test_every_type_of_deltalake(every_type: pa.Table, same: Any, tmp_path: Path) -> None:
     write_deltalake(str(tmp_path / "t"), every_type)
     same(deltaic.Table(str(tmp_path / "t")).to_arrow(), every_type)

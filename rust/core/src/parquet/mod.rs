@@ -1,13 +1,13 @@
 //! Parquet files: opened with limits on what their footers may ask for, and guarded against a decoder that panics.
 
-mod calendar_note;
+mod calendar;
 mod compression;
 mod data_file;
 mod guard;
 mod page_sizes;
 mod ranges_ahead;
 
-pub(crate) use calendar_note::calendar_note;
+pub(crate) use calendar::{Calendar, calendar_note, rebase_dates, rebase_instants};
 pub(crate) use compression::{Codec, codec as parquet_codec};
 pub(crate) use data_file::DataFile;
 pub(crate) use guard::guarded;

@@ -1,9 +1,10 @@
 //! One Parquet file of a checkpoint: its footer, and columns of its row groups.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use arrow::array::RecordBatch;
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StructArray};
 use arrow::datatypes::{DataType, Field, SchemaRef};
+use arrow::error::ArrowError;
 use parquet::DecodeResult;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowSelection};
@@ -13,7 +14,7 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use super::decoded_schema::{with_codes, with_views};
 use crate::actions::{ObjectPath, Sidecar};
 use crate::error::{Error, Result};
-use crate::parquet::{DataFile, guarded};
+use crate::parquet::{Calendar, DataFile, guarded};
 use crate::store::Location;
 
 /// Rows of a decoded batch.
@@ -26,6 +27,8 @@ pub(crate) struct CheckpointFile {
     pub(crate) sidecar: Option<Sidecar>,
     pub(super) file: DataFile,
     pub(super) version: u64,
+    /// Of dates and instants in parsed columns.
+    calendar: Calendar,
     reader: ArrowReaderMetadata,
     /// For [`CheckpointFile::start_coded`], once it was asked for.
     coded: OnceLock<ArrowReaderMetadata>,
@@ -56,8 +59,15 @@ impl CheckpointFile {
         let options = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let plain = guarded(|| ArrowReaderMetadata::try_new(metadata.clone(), options())).map_err(broken)?;
         let options = options().with_schema(with_views(plain.schema()));
+        let calendar = Calendar::of(metadata.file_metadata());
         let reader = guarded(|| ArrowReaderMetadata::try_new(metadata, options)).map_err(broken)?;
-        Ok(CheckpointFile { sidecar: None, file, version, reader, coded: OnceLock::new() })
+        Ok(CheckpointFile { sidecar: None, file, version, calendar, reader, coded: OnceLock::new() })
+    }
+
+    /// Whether dates and instants mean what they are, also in the bounds of row groups and pages. In a file of Spark's legacy
+    /// mode they mean others before 1900.
+    pub(super) fn is_in_todays_calendar(&self) -> bool {
+        !self.calendar.is_hybrid()
     }
 
     pub(crate) fn metadata(&self) -> &ParquetMetaData {
@@ -178,7 +188,10 @@ impl CheckpointFile {
         let broken = |e: String| self.broken(*row_group, &e);
         loop {
             match guarded(|| decoder.try_decode()).map_err(broken)? {
-                DecodeResult::Data(batch) => return Ok(Some(batch)),
+                DecodeResult::Data(batch) if self.is_in_todays_calendar() => return Ok(Some(batch)),
+                DecodeResult::Data(batch) => {
+                    return self.moved(&batch).map(Some).map_err(|e| broken(e.to_string()));
+                }
                 DecodeResult::NeedsData(ranges) => {
                     let unfit = |e| match e {
                         Error::DataFile { reason, .. } => {
@@ -193,6 +206,28 @@ impl CheckpointFile {
                 DecodeResult::Finished => return Ok(None),
             }
         }
+    }
+
+    /// Rows with `add.stats_parsed` in today's calendar.
+    fn moved(&self, rows: &RecordBatch) -> std::result::Result<RecordBatch, ArrowError> {
+        let moved = |field: &Field, column: &ArrayRef| match column.as_struct_opt() {
+            Some(add) if field.name() == "add" => {
+                let of_add = add.fields().iter().zip(add.columns()).map(|(field, column)| {
+                    if field.name() == "stats_parsed" {
+                        self.calendar.moved(column)
+                    } else {
+                        Ok(column.clone())
+                    }
+                });
+                let columns = of_add.collect::<std::result::Result<_, _>>()?;
+                let add = StructArray::try_new(add.fields().clone(), columns, add.nulls().cloned())?;
+                Ok(Arc::new(add) as ArrayRef)
+            }
+            _ => Ok(column.clone()),
+        };
+        let columns =
+            rows.schema_ref().fields().iter().zip(rows.columns()).map(|(f, column)| moved(f, column));
+        RecordBatch::try_new(rows.schema(), columns.collect::<std::result::Result<_, ArrowError>>()?)
     }
 
     fn broken(&self, row_group: usize, reason: &str) -> Error {

@@ -92,6 +92,7 @@ pub(super) fn by_partition(
     // a parsed timestamp may have been read in another zone, or be INT96: the text says more
     let timestamps = |c: &BoundColumn| c.data_type == crate::schema::DataType::Timestamp;
     let parsed = file.field(&["add", "partitionValues_parsed"]).is_some()
+        && file.is_in_todays_calendar()
         && !pruner.partition_columns().iter().any(timestamps);
     let columns: Vec<Vec<&str>> = if parsed {
         let names = pruner.partition_columns().iter();

@@ -177,10 +177,11 @@ impl ReadPlan {
     /// The page index of a file, where one helps: what is held of statistics is of all rows.
     fn pages(&self, checkpoint: &CheckpointReader, index: usize) -> Result<Option<&CheckpointPages>> {
         let (Some(pruner), Some(of_file)) = (&self.pruner, self.pages.get(index)) else { return Ok(None) };
-        if self.asked_again {
+        let file = &checkpoint.parquet[index];
+        if self.asked_again || !file.is_in_todays_calendar() {
             return Ok(None);
         }
-        of_file.get(&checkpoint.parquet[index], pruner, self.sizes.paged)
+        of_file.get(file, pruner, self.sizes.paged)
     }
 
     /// The rows of a row group that predicates let live; none where nothing is known.

@@ -76,7 +76,8 @@ impl FileStream {
         if let Some(checkpoint) = &source.checkpoint {
             batches.extend(checkpoint.json_adds.iter().map(|b| (b.clone(), false)));
             for (index, file) in checkpoint.parquet.iter().enumerate() {
-                let wanted = pruner.as_ref().map(|p| p.row_groups(file.metadata()));
+                let judging = pruner.as_ref().filter(|_| file.is_in_todays_calendar());
+                let wanted = judging.map(|p| p.row_groups(file.metadata()));
                 let mut groups = Vec::new();
                 for group in 0..file.metadata().num_row_groups() {
                     if !file.may_hold(group, "add", "path") {

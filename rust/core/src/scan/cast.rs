@@ -12,8 +12,8 @@ use arrow::datatypes::{
 };
 use arrow::error::ArrowError;
 
-use super::calendar::{rebase_dates, rebase_instants};
 use super::variant::unshredded;
+use crate::parquet::{rebase_dates, rebase_instants};
 
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 

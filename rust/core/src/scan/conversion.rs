@@ -2,10 +2,10 @@
 
 use arrow::datatypes::{DataType as Arrow, Fields};
 
-use super::calendar::Calendar;
 use super::cast::{Convert, primitive};
 use super::matching::Matcher;
 use crate::error::Result;
+use crate::parquet::Calendar;
 use crate::schema::{DataType, StructField, StructType, arrow_type};
 
 /// What decides the conversions of one file.

@@ -1,6 +1,5 @@
 //! Reading rows: data files without their deleted rows, as Arrow batches in the table's types.
 
-mod calendar;
 mod cast;
 mod conversion;
 mod decode;
@@ -27,7 +26,6 @@ mod split;
 mod stream;
 mod variant;
 
-pub(crate) use calendar::Calendar;
 pub use file_facts::file_facts;
 pub(crate) use footer::{ColumnFacts, column_facts};
 pub(crate) use leaves::retype;

@@ -9,13 +9,13 @@ use parquet::basic::Type as Physical;
 use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::calendar::Calendar;
 use super::cast::Convert;
 use super::conversion::Conversion;
 use super::leaves::{any_field_id, keep_leaves, leaf_count, retype, starts, witness};
 use super::matching::Matcher;
 use super::prunable_columns::{PrunableColumns, prunable_columns};
 use crate::error::{Error, Result};
+use crate::parquet::Calendar;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, arrow_type};
 
 /// What of a file makes up the columns of a read.
