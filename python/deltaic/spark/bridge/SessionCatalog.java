@@ -160,7 +160,10 @@ public final class SessionCatalog extends DelegatingCatalogExtension implements 
         throw Refusal.of("a Delta table in place of a view", "DROP VIEW first", label(id), "DELTA_CANNOT_WRITE_INTO_VIEW",
             new String[] {"table", label(id)});
       }
-      if (!isOurs(now)) throw Refusal.of("a Delta table in place of one of another format", "DROP TABLE first", label(id));
+      if (!isOurs(now)) {
+        throw Refusal.of("a Delta table in place of one of another format", "DROP TABLE first", label(id),
+            "DELTA_NOT_A_DELTA_TABLE", new String[] {"tableName", label(id)});
+      }
       String there = location(((V1Table) now).v1Table().location());
       Object wanted = properties.get("location");
       if (wanted != null && !location(URI.create(new Path(String.valueOf(wanted)).toUri().toString())).equals(there)) {

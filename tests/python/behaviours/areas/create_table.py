@@ -167,3 +167,17 @@ def features_that_are_not_there_to_be_dropped(p: Player) -> None:
         "x",
     ):
         p.attempt(f"ALTER TABLE {{t}} DROP FEATURE {feature}")
+
+
+@AREA.grid({"parquet": "parquet", "csv": "csv"})
+def a_table_of_another_format_is_not_replaced(p: Player, kind: str) -> None:
+    p.sql(f"CREATE TABLE {{name}} (a INT) USING {kind}")
+    p.attempt(
+        "REPLACE TABLE {name} (b INT) USING delta",
+        "CREATE OR REPLACE TABLE {name} (b INT) USING delta",
+        "REPLACE TABLE {name} USING delta AS SELECT 1 AS b",
+        "CREATE OR REPLACE TABLE {name} USING delta AS SELECT 1 AS b",
+        lambda: p.sql("SELECT 1 AS b").writeTo(p.name).using("delta").replace(),
+        lambda: p.sql("SELECT 1 AS b").writeTo(p.name).using("delta").createOrReplace(),
+    )
+    p.rows("DESCRIBE {name}")
