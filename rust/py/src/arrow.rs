@@ -1,8 +1,12 @@
 //! Arrow data and schemas in and out, as PyCapsules of the Arrow C data interface. Nothing is copied.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
 
-use arrow::array::{RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
+use arrow::array::{
+    ArrayData, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StructArray,
+    make_array,
+};
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
@@ -58,17 +62,46 @@ pub(crate) fn stream_error(error: Error) -> ArrowError {
 /// # Errors
 /// `InvalidArgumentError` when the object has neither, or gives something that is no table.
 pub(crate) fn import(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
-    if data.hasattr("__arrow_c_stream__")? {
-        stream(data)
+    let batches = if data.hasattr("__arrow_c_stream__")? {
+        stream(data)?
     } else if data.hasattr("__arrow_c_array__")? {
-        array(data)
+        array(data)?
     } else {
         let reason = format!(
             "a {} is no Arrow data: it has neither `__arrow_c_stream__` nor `__arrow_c_array__`",
             data.get_type().name()?
         );
-        Err(to_python(data.py(), &Error::InvalidArgument { argument: "data".into(), reason }))
+        return Err(to_python(data.py(), &Error::InvalidArgument { argument: "data".into(), reason }));
+    };
+    let schema = batches.schema();
+    let batches = batches.map(|batch| batch.and_then(|batch| with_offsets_of_empty_arrays(&batch)));
+    Ok(Box::new(RecordBatchIterator::new(batches, schema)))
+}
+
+/// The same rows, where an array without values has offsets of its own.
+///
+/// Peers leave them out: pyarrow then exports a pointer to memory of something else, of which arrow-rs takes a number
+/// for the first offset, and slices of that array are out of range. Columns of empty lists and maps have such arrays.
+fn with_offsets_of_empty_arrays(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().map(|column| match offsets_made(&column.to_data()) {
+        Cow::Borrowed(_) => column.clone(),
+        Cow::Owned(data) => make_array(data),
+    });
+    let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(batch.schema(), columns.collect(), &rows)
+}
+
+fn offsets_made(data: &ArrayData) -> Cow<'_, ArrayData> {
+    if data.is_empty() {
+        return Cow::Owned(ArrayData::new_empty(data.data_type()));
     }
+    let children: Vec<_> = data.child_data().iter().map(offsets_made).collect();
+    if children.iter().all(|child| matches!(child, Cow::Borrowed(_))) {
+        return Cow::Borrowed(data);
+    }
+    let children = children.into_iter().map(Cow::into_owned).collect();
+    // SAFETY: the children are of the same types and lengths, with the same values
+    Cow::Owned(unsafe { data.clone().into_builder().child_data(children).build_unchecked() })
 }
 
 /// The schema of anything with `__arrow_c_schema__`, in the form of the protocol.

@@ -184,6 +184,39 @@ class TestOverwrite:
             deltaic.write(days, pa.table({"day": ["tu"], "id": [1]}), **options)
 
 
+# an array without values has no offsets in the memory that it names
+_NOTHING = pa.py_buffer(b"\xc8\x03\xff\xf0" * 16).slice(0, 0)
+_NO_TEXTS = pa.StringArray.from_buffers(0, _NOTHING, _NOTHING)
+_NO_LISTS = pa.ListArray.from_buffers(pa.list_(pa.string()), 0, [None, _NOTHING], children=[_NO_TEXTS])
+_NO_BYTES = pa.LargeBinaryArray.from_buffers(pa.large_binary(), 0, [None, _NOTHING, _NOTHING])
+_NO_OFFSETS = pa.array([0, 0, 0, 0], pa.int32())
+
+
+@pytest.mark.parametrize("partition_by", [None, "p"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.ListArray.from_arrays(_NO_OFFSETS, _NO_TEXTS),
+        pa.ListArray.from_arrays(_NO_OFFSETS, _NO_LISTS),
+        pa.ListArray.from_arrays(_NO_OFFSETS, _NO_BYTES),
+        pa.MapArray.from_arrays(_NO_OFFSETS, _NO_TEXTS, _NO_LISTS),
+        pa.StructArray.from_arrays([pa.ListArray.from_arrays(_NO_OFFSETS, _NO_TEXTS)], ["l"]),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_lists_and_maps_without_elements(tmp_path, column, partition_by):
+    """Arrow's format lets an array of no values have no offsets."""
+    rows = pa.table({"p": ["a", "b", "a"], "c": column})
+    deltaic.write(tmp_path / "t", rows, partition_by=partition_by)
+    deltaic.write(tmp_path / "t", rows.to_batches()[0], mode="append")
+    deltaic.write(tmp_path / "t", rows.slice(0, 0), mode="append")
+    written = pa.table(deltaic.Table(tmp_path / "t").to_arrow(["c"]))
+    assert written["c"].to_pylist() == column.to_pylist() * 2
+    merged = deltaic.Table(tmp_path / "t").merge(rows.slice(1), on=["p"]).when_matched_update_all().execute()
+    assert merged.updated_rows == 6
+    assert pa.table(deltaic.Table(tmp_path / "t").to_arrow(["c"])) == written
+
+
 class TestArrowSchemas:
     def test_a_table_is_created_of_one(self, tmp_path):
         kinds = [

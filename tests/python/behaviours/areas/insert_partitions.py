@@ -188,3 +188,24 @@ def a_column_with_a_comma(p: Player, statement: str) -> None:
     p.conf(_MODE, "dynamic")
     p.attempt(statement)
     p.rows("SELECT * FROM {t} WHERE `a,b` = 'x'")
+
+
+@AREA.grid(
+    {
+        "values": "INSERT INTO {t} VALUES ('a', 1, array(), map(), NULL), ('b', 2, NULL, NULL, struct(array(), NULL))",
+        "a query": "INSERT INTO {t} SELECT p, id + 2, array(), NULL, struct(NULL, map()) FROM {t}",
+        "overwrite": "INSERT OVERWRITE {t} SELECT 'c', 3, array(), map(), struct(array(), map()) FROM range(2)",
+        "update": "UPDATE {t} SET l = array(), m = map(), s = NULL",
+        "merge": "MERGE INTO {t} t USING (SELECT * FROM VALUES ('a', 0, array(), map()), ('d', 9, NULL, NULL) "
+        "AS u(p, id, l, m)) u "
+        "ON t.id = u.id WHEN MATCHED THEN UPDATE SET l = u.l, m = u.m "
+        "WHEN NOT MATCHED THEN INSERT (p, id, l, m) VALUES (u.p, u.id, u.l, u.m)",
+    },
+    "CREATE TABLE {t} (p STRING, id INT, l ARRAY<STRING>, m MAP<STRING, ARRAY<BINARY>>, "
+    "s STRUCT<l: ARRAY<ARRAY<STRING>>, m: MAP<STRING, STRING>>) USING delta PARTITIONED BY (p)",
+    "INSERT INTO {t} VALUES ('a', 0, array('x'), map('k', array(X'61')), NULL), ('b', 10, array(), map(), NULL)",
+)
+def no_elements(p: Player, statement: str) -> None:
+    """All lists and maps of a write are empty or null."""
+    p.attempt(statement)
+    p.rows()
