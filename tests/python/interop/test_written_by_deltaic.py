@@ -68,6 +68,27 @@ def test_days_before_1582_in_a_session_of_another_calendar(
         delta_spark.sql(f"RESET {setting}")
 
 
+def test_rows_with_nan_are_found(delta_spark: Any, tmp_path: Path) -> None:
+    # parquet-mr takes the order of another column where some are nested, and bounds without NaN for those of all values
+    nested = pa.array([{"x": 1, "y": "a", "z": None}] * 5)
+    numbers = {"f": [float("nan"), float("nan"), -0.0, 0.0, 1.5], "id": [1, 2, 3, 4, 5]}
+    lists = pa.array([[("k", 1)]] * 5, pa.map_(pa.string(), pa.int32()))
+    rows = pa.table({"s": nested, "m": lists, **numbers, "g": pa.array(numbers["f"], pa.float32())})
+    table = str(tmp_path / "t")
+    deltaic.write(table, rows, configuration={"delta.dataSkippingNumIndexedCols": "0"})
+    for _ in range(2):
+        for column in ("f", "g"):
+            for condition, found in {
+                "= double('NaN')": [1, 2],
+                "> 5": [1, 2],
+                ">= 1.5": [1, 2, 5],
+                "= 0": [3, 4],
+            }.items():
+                read = delta_spark.read_where(table, f"{column} {condition}")
+                assert sorted(read["id"].to_pylist()) == found, f"{column} {condition}"
+        assert deltaic.Table(table).optimize(zorder_by=["id"], check_statistics=False).added_files == 1
+
+
 def test_odd_partitions_from_python(reader: Any, odd_partitions: pa.Table, same: Any, tmp_path: Path) -> None:
     deltaic.write(str(tmp_path / "t"), odd_partitions, partition_by=["p"])
     deltaic.write(str(tmp_path / "t"), odd_partitions, mode="append")

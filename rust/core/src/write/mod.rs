@@ -14,6 +14,7 @@ mod definition;
 mod evolution;
 pub(crate) mod failing_row;
 mod file_settings;
+mod finished_file;
 mod footer_schema;
 mod footer_stats;
 mod frame_columns;

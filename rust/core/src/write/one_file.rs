@@ -4,6 +4,7 @@ use arrow::array::RecordBatch;
 use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
 
+use super::finished_file::finished;
 use super::parquet_writer::{FileName, data_file, failed, new_writer};
 use super::plan::WritePlan;
 use super::split::PartitionKey;
@@ -70,10 +71,8 @@ impl Parts<'_> {
                 }
                 None => {
                     let Some(writer) = self.writer.take() else { break };
-                    return writer
-                        .into_inner()
-                        .map(|rest| Some(rest.into()))
-                        .map_err(|e| failed(self.path, e));
+                    let rest = finished(writer).map_err(|e| failed(self.path, e))?;
+                    return Ok(Some(rest.into()));
                 }
             }
         }

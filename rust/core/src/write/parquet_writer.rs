@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use uuid::Uuid;
 
 use super::file_settings::FileSettings;
+use super::finished_file::finished;
 use super::mode::WriteOptions;
 use super::plan::WritePlan;
 use super::split::PartitionKey;
@@ -293,7 +294,7 @@ pub(super) fn data_file(
 fn upload(plan: &WritePlan, uploads: &Uploads, mut file: OpenFile) -> Result<WrittenData> {
     file.encode(plan)?;
     let OpenFile { writer, stats, path, key, .. } = file;
-    let body = Bytes::from(writer.into_inner().map_err(|e| failed(&path, e))?);
+    let body = Bytes::from(finished(writer).map_err(|e| failed(&path, e))?);
     let size = body.len() as u64;
     uploads.put(&plan.location.root().join(&path), body)?;
     let add = data_file(plan, &path, key, size, &stats);
