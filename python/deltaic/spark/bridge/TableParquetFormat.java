@@ -8,6 +8,8 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.util.QuotingUtils$;
 import org.apache.spark.sql.connector.catalog.CatalogV2Implicits$;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils$;
+import org.apache.spark.sql.internal.SQLConf$;
 import org.apache.spark.sql.sources.*;
 import org.apache.spark.sql.types.*;
 import scala.Function1;
@@ -56,15 +58,12 @@ public final class TableParquetFormat extends ParquetFileFormat {
           session, dataSchema, partitionSchema, requiredSchema, safe, options, conf);
     }
     StructType required = (StructType) rename(requiredSchema, logical, physical);
+    SparkSession reading = session;
     if (byId) {
       conf.setBoolean(FIELD_ID_READ, true);
       // Spark's row-by-row reader takes the setting from the session instead, and would match by name
-      boolean rows = !org.apache.spark.sql.execution.datasources.parquet.ParquetUtils$.MODULE$
-          .isBatchReadSupportedForSchema(org.apache.spark.sql.internal.SQLConf$.MODULE$.get(), required);
-      if (rows && !"true".equals(session.conf().get(FIELD_ID_READ, "false"))) {
-        throw Refusal.of("reading this table by column id without Spark's vectorized Parquet reader",
-            "set " + FIELD_ID_READ + "=true in the session, or leave spark.sql.parquet.enableVectorizedReader on",
-            "");
+      if (!isVectorized(session, required) && !"true".equals(session.conf().get(FIELD_ID_READ, "false"))) {
+        reading = vectorized(session, required);
       }
     }
     ArrayList pushed = new ArrayList();
@@ -73,8 +72,25 @@ public final class TableParquetFormat extends ParquetFileFormat {
       Filter filter = rename((Filter) all.get(i));
       if (filter != null) pushed.add(filter);
     }
-    return inner.buildReaderWithPartitionValues(session, (StructType) rename(dataSchema, logical, physical),
+    return inner.buildReaderWithPartitionValues(reading, (StructType) rename(dataSchema, logical, physical),
         partitionSchema, required, Scala.seq(pushed), options, conf);
+  }
+
+  private static boolean isVectorized(SparkSession session, StructType required) {
+    return ParquetUtils$.MODULE$.isBatchReadSupportedForSchema(
+        ((org.apache.spark.sql.classic.SparkSession) session).sessionState().conf(), required);
+  }
+
+  /** A session like this one, in which Spark reads these columns by its vectorized reader; it gives rows all the same. */
+  private static SparkSession vectorized(SparkSession session, StructType required) {
+    SparkSession like = ((org.apache.spark.sql.classic.SparkSession) session).cloneSession();
+    like.conf().set(SQLConf$.MODULE$.PARQUET_VECTORIZED_READER_ENABLED().key(), "true");
+    like.conf().set(SQLConf$.MODULE$.PARQUET_VECTORIZED_READER_NESTED_COLUMN_ENABLED().key(), "true");
+    if (!isVectorized(like, required)) {
+      throw Refusal.of("reading this table by column id without Spark's vectorized Parquet reader",
+          "set " + FIELD_ID_READ + "=true in the session", "");
+    }
+    return like;
   }
 
   /** `type`, a part of `l`, in the names and with the field ids of `p`. */

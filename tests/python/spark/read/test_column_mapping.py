@@ -76,14 +76,24 @@ def _table(path: Path, mode: str) -> Log:
     return log
 
 
-@pytest.mark.parametrize("vectorized", ["true", "false"])
+_READERS = {
+    "vectorized": {},
+    "row by row": {"spark.sql.parquet.enableVectorizedReader": "false"},
+    "row by row, nested": {"spark.sql.parquet.enableNestedColumnVectorizedReader": "false"},
+    "row by row, by ids": {
+        "spark.sql.parquet.enableVectorizedReader": "false",
+        "spark.sql.parquet.fieldId.read.enabled": "true",
+    },
+}
+
+
+@pytest.mark.parametrize("reader", _READERS)
 @pytest.mark.parametrize("mode", ["name", "id"])
 def test_logical_names_are_read(
-    spark: SparkSession, tmp_path: Path, setting: Callable[[str, str], None], mode: str, vectorized: str
+    spark: SparkSession, tmp_path: Path, setting: Callable[[str, str], None], mode: str, reader: str
 ) -> None:
-    setting("spark.sql.parquet.enableVectorizedReader", vectorized)
-    if mode == "id" and vectorized == "false":
-        setting("spark.sql.parquet.fieldId.read.enabled", "true")
+    for name, value in _READERS[reader].items():
+        setting(name, value)
     df = spark.read.format("delta").load(str(_table(tmp_path / "t", mode).path))
     assert df.columns == ["id", "s", "l", "m", "missing", "p"]
     assert df.count() == 18
@@ -116,16 +126,6 @@ def test_pushdown_and_nested_pruning_are_kept(spark: SparkSession, tmp_path: Pat
     narrow = spark.read.format("delta").load(str(_table(tmp_path / "n", mode).path)).select("s.b")
     assert "s:struct<b:string>" in plans.physical(narrow)
     assert narrow.count() == 18
-
-
-def test_id_mode_without_the_vectorized_reader_is_refused_when_the_session_would_match_by_name(
-    spark: SparkSession, tmp_path: Path, setting: Callable[[str, str], None]
-) -> None:
-    from deltaic.exceptions import UnsupportedError
-
-    setting("spark.sql.parquet.enableVectorizedReader", "false")
-    with pytest.raises(UnsupportedError, match="fieldId"):
-        spark.read.format("delta").load(str(_table(tmp_path / "t", "id").path)).collect()
 
 
 def test_stale_annotations_are_ignored_without_a_mode(spark: SparkSession, tmp_path: Path) -> None:
