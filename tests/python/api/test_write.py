@@ -217,6 +217,42 @@ def test_lists_and_maps_without_elements(tmp_path, column, partition_by):
     assert pa.table(deltaic.Table(tmp_path / "t").to_arrow(["c"])) == written
 
 
+_VALUES = pa.array([None, None, 3, 4, None, None], pa.int64())
+# a field that has no nulls by its type
+_SOLID = pa.StructArray.from_arrays([_VALUES], fields=[pa.field("x", pa.int64(), nullable=False)])
+_PAIRS, _SINGLES = pa.array([0, 2, 4, 6], pa.int32()), pa.array(range(7), pa.int32())
+_BELOW = {
+    "struct": lambda mask: pa.StructArray.from_arrays(
+        [_SOLID], fields=[pa.field("s", _SOLID.type, nullable=False)], mask=mask
+    ),
+    "list in a struct": lambda mask: pa.StructArray.from_arrays(
+        [pa.ListArray.from_arrays(_SINGLES, _SOLID)], ["l"], mask=mask
+    ),
+    "list of a fixed size": lambda mask: pa.FixedSizeListArray.from_arrays(_SOLID, 2, mask=mask),
+    "list": lambda mask: pa.ListArray.from_arrays(_PAIRS, _SOLID, mask=mask),
+    "map": lambda mask: pa.MapArray.from_arrays(_PAIRS, pa.array(range(6)), _SOLID, mask=mask),
+}
+
+
+@pytest.mark.parametrize("partition_by", [None, "p"])
+@pytest.mark.parametrize("kind", _BELOW)
+def test_nulls_below_nulls(tmp_path, kind, partition_by):
+    """What is below a null does not count, and what is below a value does."""
+
+    def rows(*, hides_all: bool) -> pa.Table:
+        mask = [True, True, False, False, True, hides_all] if "struct" in kind else [True, False, hides_all]
+        column = _BELOW[kind](pa.array(mask))
+        kinds = pa.schema([("p", pa.string()), ("c", column.type)])
+        return pa.table([["a", "b", "a", "c", "b", "b"][: len(column)], column], schema=kinds)
+
+    hidden = rows(hides_all=True)
+    deltaic.write(tmp_path / "t", hidden, partition_by=partition_by)
+    written = pa.table(deltaic.Table(tmp_path / "t").to_arrow(["p", "c"]))
+    assert sorted(written.to_pylist(), key=str) == sorted(hidden.to_pylist(), key=str)
+    with pytest.raises(exceptions.SchemaMismatchError, match=r"`c\..*x` must not be null"):
+        deltaic.write(tmp_path / "t", rows(hides_all=False), mode="append")
+
+
 class TestArrowSchemas:
     def test_a_table_is_created_of_one(self, tmp_path):
         kinds = [

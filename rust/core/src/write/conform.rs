@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryArray, ListArray, MapArray, RecordBatch, StructArray, UInt32Array,
-    new_null_array,
+    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, ListArray, MapArray, RecordBatch, StructArray,
+    UInt32Array, new_null_array,
 };
 use arrow::buffer::{NullBuffer, OffsetBuffer};
-use arrow::compute::{CastOptions, cast_with_options, take};
+use arrow::compute::{CastOptions, cast_with_options, nullif, take};
 use arrow::datatypes::{
     DataType as Arrow, Field, FieldRef, Schema, SchemaRef, TimeUnit, TimestampMicrosecondType,
 };
@@ -179,7 +179,10 @@ impl Context<'_> {
         for (field, target) in s.fields.iter().zip(fields) {
             let path = format!("{column}.{}", field.name);
             let child = match find(array.fields(), &field.name) {
-                Some(at) => self.fit(array.column(at), &field.data_type, target.data_type(), &path)?,
+                Some(at) => {
+                    let child = below(array.nulls(), array.column(at)).map_err(|e| self.failed(&path, e))?;
+                    self.fit(&child, &field.data_type, target.data_type(), &path)?
+                }
                 None => new_null_array(target.data_type(), array.len()),
             };
             if !field.nullable && !covered(array.nulls(), child.logical_nulls().as_ref()) {
@@ -237,7 +240,7 @@ impl Context<'_> {
         let (offsets, rows) = dense(list.offsets(), list.nulls());
         let values = match rows {
             None => list.values().slice(list.offsets()[0] as usize, offsets[offsets.len() - 1] as usize),
-            Some(rows) => take(list.values(), &rows, None).map_err(|e| self.failed(&path, e))?,
+            Some(rows) => self.taken(list.values(), &rows, &path)?,
         };
         let values = self.fit(&values, element, target.data_type(), &path)?;
         if !target.is_nullable() && values.logical_null_count() > 0 {
@@ -259,7 +262,7 @@ impl Context<'_> {
         let (offsets, rows) = dense(map.offsets(), map.nulls());
         let pick = |values: &ArrayRef, path: &str| match &rows {
             None => Ok(values.slice(map.offsets()[0] as usize, offsets[offsets.len() - 1] as usize)),
-            Some(rows) => take(values, rows, None).map_err(|e| self.failed(path, e)),
+            Some(rows) => self.taken(values, rows, path),
         };
         let (key, value) = (format!("{column}.key"), format!("{column}.value"));
         let keys = self.fit(&pick(map.keys(), &key)?, &m.key_type, pair[0].data_type(), &key)?;
@@ -274,6 +277,11 @@ impl Context<'_> {
             .map_err(|e| self.failed(column, e))?;
         let built = MapArray::try_new(target.clone(), offsets, entries, map.nulls().cloned(), false);
         Ok(Arc::new(built.map_err(|e| self.failed(column, e))?))
+    }
+
+    /// Some of the values. Nulls where their type has none are found later, with the column's name.
+    fn taken(&self, values: &ArrayRef, rows: &UInt32Array, column: &str) -> Result<ArrayRef> {
+        nullable(values).and_then(|values| take(&values, rows, None)).map_err(|e| self.failed(column, e))
     }
 
     fn shape(&self, array: &dyn Array, column: &str) -> Error {
@@ -325,6 +333,29 @@ fn covered(parent: Option<&NullBuffer>, child: Option<&NullBuffer>) -> bool {
     let Some(child) = child.filter(|c| c.null_count() > 0) else { return true };
     let Some(parent) = parent else { return false };
     child.iter().zip(parent.iter()).all(|(child, parent)| child || !parent)
+}
+
+/// A nested column of a struct, null where the struct is. Producers may leave anything there.
+fn below(parent: Option<&NullBuffer>, child: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
+    match parent.filter(|nulls| nulls.null_count() > 0 && child.data_type().is_nested()) {
+        Some(nulls) => nullif(child, &BooleanArray::new(!nulls.inner(), None)),
+        None => Ok(child.clone()),
+    }
+}
+
+/// The same values, of structs whose fields may be null.
+fn nullable(values: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
+    let Some(structs) = values.as_struct_opt() else { return Ok(values.clone()) };
+    let fields = structs.fields().iter().zip(structs.columns()).map(|(field, column)| {
+        let column = nullable(column)?;
+        let field = field.as_ref().clone().with_data_type(column.data_type().clone()).with_nullable(true);
+        Ok((Arc::new(field), column))
+    });
+    let (fields, columns): (Vec<_>, Vec<_>) =
+        fields.collect::<std::result::Result<Vec<_>, ArrowError>>()?.into_iter().unzip();
+    let made =
+        StructArray::try_new_with_length(fields.into(), columns, structs.nulls().cloned(), structs.len());
+    Ok(Arc::new(made?))
 }
 
 fn without_nulls(array: &ArrayRef) -> ArrayRef {
