@@ -10,12 +10,13 @@ use arrow::array::{
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow::ffi_stream::FFI_ArrowArrayStream;
 use deltaic_core::schema::from_arrow;
 use deltaic_core::{Error, caught};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
+use crate::c_data;
 use crate::errors::to_python;
 use crate::runtime::{interrupted, released};
 
@@ -124,7 +125,7 @@ fn stream(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>
     let pointer = capsule.pointer_checked(Some(STREAM))?.as_ptr().cast::<FFI_ArrowArrayStream>();
     // SAFETY: a capsule of this name holds a stream by the Arrow PyCapsule interface; it is moved out, and the capsule
     // is left with a released one
-    let reader = unsafe { RecordBatchStreamReader::from_raw(pointer) };
+    let reader = unsafe { c_data::batches(pointer) };
     Ok(Box::new(reader.map_err(|e| not_a_table(data.py(), &e))?))
 }
 
@@ -136,7 +137,10 @@ fn array(data: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>>
     let array = array.pointer_checked(Some(ARRAY))?.as_ptr().cast::<FFI_ArrowArray>();
     // SAFETY: capsules of these names hold these structures by the Arrow PyCapsule interface; the array is moved out,
     // and its capsule is left with a released one
-    let imported = unsafe { from_ffi(FFI_ArrowArray::from_raw(array), &*schema) };
+    let imported = unsafe {
+        c_data::put_right(array, schema);
+        from_ffi(FFI_ArrowArray::from_raw(array), &*schema)
+    };
     let imported = imported.map_err(|e| not_a_table(data.py(), &e))?;
     if imported.null_count() > 0 || !matches!(imported.data_type(), arrow::datatypes::DataType::Struct(_)) {
         let error = ArrowError::SchemaError(format!("an array of {} is no table", imported.data_type()));

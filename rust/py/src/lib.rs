@@ -3,6 +3,7 @@
 
 mod alter;
 mod arrow;
+mod c_data;
 mod changes;
 mod commits;
 mod convert;

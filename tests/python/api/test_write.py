@@ -1,5 +1,6 @@
 """`deltaic.write`: modes, partitions, and a table that stays as it was when a write fails."""
 
+import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -215,6 +216,23 @@ def test_lists_and_maps_without_elements(tmp_path, column, partition_by):
     merged = deltaic.Table(tmp_path / "t").merge(rows.slice(1), on=["p"]).when_matched_update_all().execute()
     assert merged.updated_rows == 6
     assert pa.table(deltaic.Table(tmp_path / "t").to_arrow(["c"])) == written
+
+
+def test_polars_columns_of_nulls(tmp_path):
+    """Polars gives them a buffer that Arrow's format has none of."""
+    deltaic.write(tmp_path / "t", polars.DataFrame({"n": [1], "a": ["x"], "s": [{"u": 1}], "l": [["a"]]}))
+    nulls = polars.DataFrame({"n": [2, 3], "a": [None, None], "s": [{"u": None}, None], "l": [[None], []]})
+    assert nulls.schema["a"] == polars.Null
+    deltaic.write(tmp_path / "t", nulls, mode="append")
+    merge = deltaic.Table(tmp_path / "t").merge(nulls, on=["n"])
+    assert merge.when_matched_update_all().execute().updated_rows == 2
+    assert pa.table(deltaic.Table(tmp_path / "t").to_arrow()).sort_by("n").to_pylist() == [
+        {"n": 1, "a": "x", "s": {"u": 1}, "l": ["a"]},
+        {"n": 2, "a": None, "s": {"u": None}, "l": [None]},
+        {"n": 3, "a": None, "s": None, "l": []},
+    ]
+    deltaic.write(tmp_path / "new", nulls.select("n", "a"))
+    assert [field.type for field in deltaic.Table(tmp_path / "new").schema.fields] == ["long", "void"]
 
 
 _VALUES = pa.array([None, None, 3, 4, None, None], pa.int64())
