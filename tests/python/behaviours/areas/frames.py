@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from playing import FEED, Area
+from pyspark.sql import functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -171,6 +172,35 @@ def flags_of_the_history(p: Player) -> None:
     )
     reported(p, lambda: p.write(new, "overwrite", replaceWhere="id = 1", overwriteSchema="true"))
     reported(p, lambda: p.write(new, "overwrite", mergeSchema="true", overwriteSchema="true"))
+
+
+@AREA.situation()
+def flags_of_partitions_that_are_replaced(p: Player) -> None:
+    """By each door, those of the rows and those of a condition, beside options of the schema."""
+    p.sql("CREATE TABLE {name} (id INT, p STRING) USING delta PARTITIONED BY (p)")
+    p.sql("INSERT INTO {name} VALUES (1, 'a'), (2, 'b')")
+    row = "SELECT 5 AS id, 'a' AS p"
+
+    def told(step: Callable[[], Any] | str) -> None:
+        p.attempt(step)
+        p.commit("{name}", metrics=False)
+
+    p.conf(DYNAMIC, "dynamic")
+    told("INSERT OVERWRITE {name} SELECT 5, 'a'")
+    told(lambda: by_name(p, row, "overwrite"))
+    told(lambda: p.sql(row).write.format("delta").mode("overwrite").insertInto(p.name))
+    told(lambda: p.sql(row).writeTo(p.name).overwritePartitions())
+    told("INSERT OVERWRITE {name} PARTITION (p = 'a') SELECT 6")
+    p.conf(DYNAMIC, "static")
+    told(lambda: p.sql(row).writeTo(p.name).overwritePartitions())
+    told(lambda: by_name(p, row, "overwrite", partitionOverwriteMode="dynamic", mergeSchema="true"))
+    told(lambda: by_name(p, row, "overwrite", overwriteSchema="false", mergeSchema="false"))
+    told(lambda: p.sql(row).writeTo(p.name).overwrite(functions.col("p") == "a"))
+    told(lambda: by_name(p, row, "overwrite", replaceWhere="p = 'a'"))
+    told(lambda: by_name(p, row, "overwrite", replaceWhere="p = 'a' AND id < 9"))
+    told("INSERT INTO {name} REPLACE WHERE id = 5 SELECT 5, 'z'")
+    told(lambda: p.sql(row).writeTo(p.name).options(userMetadata="mine", mergeSchema="true").append())
+    p.rows("SELECT * FROM {name}")
 
 
 @AREA.situation()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from playing import Area
+from pyspark.sql import functions
 
 from areas.streaming import into, reader, uncommit
 
@@ -324,3 +325,30 @@ def empty_batches(p: Player) -> None:
     into(p, of=reader(p).where("id > 5"))
     p.rows("SELECT * FROM {u}")
     history(p)
+
+
+@AREA.situation()
+def other_columns_of_a_complete_result(p: Player) -> None:
+    """Counts of a stream, each time all of them, into a table without such a column; by options, and by the setting."""
+    p.sql("CREATE TABLE {t} (id INT) USING delta", "INSERT INTO {t} VALUES (1), (1), (2)")
+    merged = {"mergeSchema": "true"}
+    replaced = {"overwriteSchema": "true"}
+
+    def result(column: str, value: str, **options: str) -> None:
+        counted = reader(p).groupBy("id").agg(functions.expr(value).alias(column))
+        stream = counted.writeStream.format("delta").outputMode("complete").options(**options)
+        place = f"{p.at}/of {column} {sorted(options)}"
+        stream.option("checkpointLocation", place).trigger(availableNow=True).start(
+            f"{p.at}/u"
+        ).awaitTermination()
+
+    p.sql("CREATE TABLE {u} (id INT, n BIGINT) USING delta")
+    for options in ({}, merged, replaced, merged | replaced):
+        for column, value in {"n": "count(*)", "m": "count(*)", "N": "CAST(count(*) AS STRING)"}.items():
+            p.tell([sorted(options), column])
+            p.attempt(lambda c=column, v=value, o=options: result(c, v, **o))
+            p.rows("SELECT * FROM {u}")
+            p.schema(p.read(f"{p.at}/u"))
+    p.conf("spark.databricks.delta.schema.autoMerge.enabled", "true")
+    p.attempt(lambda: result("more", "count(*)"))
+    p.rows("SELECT * FROM {u}")
