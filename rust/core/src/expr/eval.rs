@@ -14,6 +14,7 @@ use super::arithmetic;
 use super::bound::{Bound, Node};
 use super::cast::cast_to;
 use super::compare::compare;
+use super::field::visible;
 use super::kernel::Eval;
 use crate::expr::Binary;
 use crate::schema::arrow_type;
@@ -53,10 +54,7 @@ impl Bound {
             Node::Field(of, place) => {
                 let of = of.evaluate(batch)?;
                 let of = of.as_struct_opt().ok_or("a struct is expected")?;
-                let child = of.column(*place);
-                let Some(nulls) = of.nulls().filter(|n| n.null_count() > 0) else { return Ok(child.clone()) };
-                let hidden = BooleanArray::new(!nulls.inner(), None);
-                arrow::compute::nullif(child, &hidden).map_err(failed)
+                visible(of, of.column(*place)).map_err(failed)
             }
             Node::Cast(of, tries) => cast_to(&of.evaluate(batch)?, &of.data_type, &self.data_type, *tries),
             Node::And(left, right) => self.logic(left, right, batch, true),

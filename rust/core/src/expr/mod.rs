@@ -14,6 +14,7 @@ mod decimal;
 mod depth;
 mod eval;
 mod evaluator;
+mod field;
 mod kernel;
 mod literal;
 mod math;
@@ -35,6 +36,7 @@ mod time_text;
 
 pub use ast::{Binary, Expr, Interval, Literal};
 pub use evaluator::Evaluator;
+pub(crate) use field::visible;
 pub use parse::parse;
 pub(crate) use pattern::java_regex;
 pub use print::print;

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::compute::kernels::boolean::is_null;
-use arrow::compute::nullif;
+use arrow::array::{ArrayRef, AsArray, RecordBatch};
 
 use super::conform::{conform_batch, physical_schema};
 use super::curve::Curve;
@@ -18,6 +16,7 @@ use super::uploads::Uploads;
 use crate::actions::Add;
 use crate::alter::physical_path;
 use crate::error::{Error, Result};
+use crate::expr::visible;
 use crate::scan::{Job, ReadRequest, RowIds, RowScan, in_turn, read_file};
 use crate::schema::StructType;
 use crate::sums::SaturatingSum;
@@ -171,12 +170,8 @@ pub(super) fn columns_at(batch: &RecordBatch, paths: &[Vec<String>]) -> Result<V
         let mut column = batch.column_by_name(first)?.clone();
         for name in rest {
             let parent = column;
-            let child = parent.as_struct_opt()?.column_by_name(name)?;
-            // a field of what is null is null, whatever lies there
-            column = match parent.null_count() {
-                0 => child.clone(),
-                _ => nullif(child, &is_null(&parent).ok()?).ok()?,
-            };
+            let of = parent.as_struct_opt()?;
+            column = visible(of, of.column_by_name(name)?).ok()?;
         }
         Some(column)
     };

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryArray, BooleanArray, ListArray, MapArray, RecordBatch, StructArray,
-    UInt32Array, new_null_array,
+    Array, ArrayRef, AsArray, BinaryArray, ListArray, MapArray, RecordBatch, StructArray, UInt32Array,
+    new_null_array,
 };
 use arrow::buffer::{NullBuffer, OffsetBuffer};
-use arrow::compute::{CastOptions, cast_with_options, nullif, take};
+use arrow::compute::{CastOptions, cast_with_options, take};
 use arrow::datatypes::{
     DataType as Arrow, Field, FieldRef, Schema, SchemaRef, TimeUnit, TimestampMicrosecondType,
 };
@@ -16,6 +16,7 @@ use arrow::error::ArrowError;
 
 use crate::alter::nested_id;
 use crate::error::{Error, Result, condition};
+use crate::expr::visible;
 use crate::schema::{ColumnMappingMode, DataType, StructField, StructType, arrow_type};
 
 /// Overflow is an error, never a null.
@@ -180,7 +181,7 @@ impl Context<'_> {
             let path = format!("{column}.{}", field.name);
             let child = match find(array.fields(), &field.name) {
                 Some(at) => {
-                    let child = below(array.nulls(), array.column(at)).map_err(|e| self.failed(&path, e))?;
+                    let child = below(array, array.column(at)).map_err(|e| self.failed(&path, e))?;
                     self.fit(&child, &field.data_type, target.data_type(), &path)?
                 }
                 None => new_null_array(target.data_type(), array.len()),
@@ -335,12 +336,9 @@ fn covered(parent: Option<&NullBuffer>, child: Option<&NullBuffer>) -> bool {
     child.iter().zip(parent.iter()).all(|(child, parent)| child || !parent)
 }
 
-/// A nested column of a struct, null where the struct is. Producers may leave anything there.
-fn below(parent: Option<&NullBuffer>, child: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
-    match parent.filter(|nulls| nulls.null_count() > 0 && child.data_type().is_nested()) {
-        Some(nulls) => nullif(child, &BooleanArray::new(!nulls.inner(), None)),
-        None => Ok(child.clone()),
-    }
+/// A column of a struct: a nested one as it is seen, whose own parts are looked at next.
+fn below(of: &StructArray, child: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
+    if child.data_type().is_nested() { visible(of, child) } else { Ok(child.clone()) }
 }
 
 /// The same values, of structs whose fields may be null.

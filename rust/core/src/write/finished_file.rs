@@ -7,15 +7,13 @@
 
 use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
+use parquet::file::FOOTER_SIZE;
 use parquet::file::metadata::{
-    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
+    ColumnChunkMetaData, FooterTail, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
 };
 use parquet::file::statistics::Statistics;
 
 type Result<T> = std::result::Result<T, ParquetError>;
-
-/// Bytes after the footer: its length, and the magic number.
-const TAIL: usize = 8;
 
 /// The order of a column in a footer, a union of empty structures in Thrift's compact protocol.
 const TYPE_ORDER: [u8; 3] = [0x1c, 0, 0];
@@ -39,7 +37,7 @@ pub(super) fn finished(mut writer: ArrowWriter<Vec<u8>>) -> Result<Vec<u8>> {
 
 /// Orders are the last field of a footer, before the byte that ends it. They stay as they are where that is not so.
 fn name_known_orders(bytes: &mut [u8], leaves: usize) {
-    let end = bytes.len().checked_sub(TAIL + 1);
+    let end = bytes.len().checked_sub(FOOTER_SIZE + 1);
     let start = end.zip(leaves.checked_mul(TYPE_ORDER.len())).and_then(|(end, all)| end.checked_sub(all));
     let Some(orders) = start.zip(end).and_then(|(start, end)| bytes.get_mut(start..end)) else { return };
     let (orders, _) = orders.as_chunks_mut::<3>();
@@ -49,11 +47,9 @@ fn name_known_orders(bytes: &mut [u8], leaves: usize) {
 }
 
 fn start_of_footer(bytes: &[u8]) -> Result<usize> {
-    let start = bytes.len().checked_sub(TAIL).and_then(|end| {
-        let length = bytes.get(end..)?.first_chunk().copied().map(u32::from_le_bytes)?;
-        end.checked_sub(usize::try_from(length).ok()?)
-    });
-    start.ok_or_else(|| ParquetError::EOF("the footer is longer than what was written".into()))
+    let longer = || ParquetError::EOF("the footer is longer than what was written".into());
+    let (before, tail) = bytes.split_last_chunk().ok_or_else(longer)?;
+    before.len().checked_sub(FooterTail::try_new(tail)?.metadata_length()).ok_or_else(longer)
 }
 
 fn holds_nan(column: &ColumnChunkMetaData) -> bool {

@@ -150,10 +150,10 @@ def blind_appends(p: Player) -> None:
     p.rows()
 
 
-def reported(p: Player, step: Callable[[], Any]) -> None:
+def reported(p: Player, step: Callable[[], Any] | str, table: str = "{t}") -> None:
     """Tells how a step ends, and the newest commit then."""
     p.attempt(step)
-    p.commit(metrics=False)
+    p.commit(table, metrics=False)
 
 
 @AREA.situation()
@@ -182,8 +182,7 @@ def flags_of_partitions_that_are_replaced(p: Player) -> None:
     row = "SELECT 5 AS id, 'a' AS p"
 
     def told(step: Callable[[], Any] | str) -> None:
-        p.attempt(step)
-        p.commit("{name}", metrics=False)
+        reported(p, step, "{name}")
 
     p.conf(DYNAMIC, "dynamic")
     told("INSERT OVERWRITE {name} SELECT 5, 'a'")

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StructArray};
+use arrow::array::{Array, ArrayRef, AsArray, StructArray};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
-use arrow::compute::nullif;
 use arrow::datatypes::{Field, Fields};
 
 use crate::error::{Error, Result, condition};
+use crate::expr::visible;
 use crate::schema::{DataType, StructType};
 
 /// Checks that no struct of the source lacks a field: without an evolving schema all must match.
@@ -57,11 +57,11 @@ pub(super) fn keeping_fields(
     }
     let mut children = Vec::with_capacity(table.fields.len());
     for (place, field) in table.fields.iter().enumerate() {
-        let kept = visible(before, place)?;
+        let kept = field_of(before, place)?;
         let lower = field.name.to_lowercase();
         children.push(match own.fields.iter().position(|f| f.name.to_lowercase() == lower) {
             Some(at) => {
-                keeping_fields(&kept, &visible(after, at)?, &own.fields[at].data_type, &field.data_type)?
+                keeping_fields(&kept, &field_of(after, at)?, &own.fields[at].data_type, &field.data_type)?
             }
             None => kept,
         });
@@ -74,15 +74,12 @@ pub(super) fn keeping_fields(
 }
 
 /// The values of a field, null where the struct is.
-fn visible(of: &StructArray, place: usize) -> Result<ArrayRef> {
+fn field_of(of: &StructArray, place: usize) -> Result<ArrayRef> {
     let child = of.columns().get(place).ok_or_else(|| Error::Internal {
         operation: "merge".into(),
         reason: "a struct has fewer fields than its type".into(),
     })?;
-    match of.nulls().filter(|nulls| nulls.null_count() > 0) {
-        Some(nulls) => nullif(child, &BooleanArray::new(!nulls.inner(), None)).map_err(failed),
-        None => Ok(child.clone()),
-    }
+    visible(of, child).map_err(failed)
 }
 
 fn failed(error: arrow::error::ArrowError) -> Error {
