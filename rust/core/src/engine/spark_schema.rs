@@ -13,6 +13,8 @@ const PARQUET_FIELD_ID: &str = "parquet.field.id";
 const EXISTS_DEFAULT: &str = "EXISTS_DEFAULT";
 /// What Spark takes for a default that is refused: no constant.
 const REFUSED_DEFAULT: &str = "raise_error('the default of this column is refused')";
+/// What tells the type of a number in SQL.
+const NUMBER_SUFFIXES: [&str; 6] = ["Y", "S", "L", "F", "D", "BD"];
 /// Types within types, of a text.
 const MOST_TYPES: usize = 100;
 
@@ -56,11 +58,26 @@ fn reported(field: &StructField) -> impl Iterator<Item = (String, Value)> {
     })
 }
 
-/// A default for Spark; an invalid one is replaced by an expression that raises an error.
+/// A default for Spark: as the table has it where every parser reads it as the core does, else as the core prints it. An
+/// invalid one is replaced by an expression that raises an error.
 fn default_json(column: &str, text: &str) -> Value {
     let printed =
         Rule::of(text, &StructType::default(), RuleKind::Default(column)).ok().and_then(|rule| rule.sql);
-    Value::String(printed.unwrap_or_else(|| REFUSED_DEFAULT.to_owned()))
+    let shown = printed.map(|sql| match is_number(text) || differ_by_spaces(text, &sql) {
+        true => text.to_owned(),
+        false => sql,
+    });
+    Value::String(shown.unwrap_or_else(|| REFUSED_DEFAULT.to_owned()))
+}
+
+/// Whether a text is one number, which every parser reads alike: digits with a sign, a fraction and the suffix of a type.
+fn is_number(text: &str) -> bool {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let digits = unsigned.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let suffix = &unsigned[digits.len()..];
+    all_digits(whole) && all_digits(fraction) && (suffix.is_empty() || NUMBER_SUFFIXES.contains(&suffix))
 }
 
 /// The defaults that only Spark knows, by column, and the functions that they may call, or null where there are none: bounded
@@ -78,6 +95,20 @@ pub(super) fn unprinted_defaults(schema: &StructType) -> Value {
     }
 }
 
+/// Whether two texts of plain characters have the same ones, but for spaces outside of quotes.
+fn differ_by_spaces(text: &str, printed: &str) -> bool {
+    let is_plain = |c: char| (c.is_ascii_graphic() && c != '\\') || c == ' ';
+    let without_spaces = |text: &str| -> String {
+        let mut quoted = false;
+        let kept = |c: &char| {
+            quoted ^= *c == '\'';
+            quoted || *c != ' '
+        };
+        text.chars().filter(kept).collect()
+    };
+    text.chars().all(is_plain) && without_spaces(text) == without_spaces(printed)
+}
+
 fn type_json(data_type: &DataType, physical: Option<ColumnMappingMode>) -> Value {
     match data_type {
         DataType::Struct(s) => schema_json(s, physical),
@@ -89,5 +120,27 @@ fn type_json(data_type: &DataType, physical: Option<ColumnMappingMode>) -> Value
             "valueContainsNull": m.value_contains_null
         }),
         other => other.for_spark().to_json(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_shown_as_they_are_written_where_all_parsers_agree() {
+        for text in
+            ["5", "-5", "-32768S", "-1.5D", "1.50", "-2.5BD", "1+2", "DATE'2024-01-01'", "concat('a ','b')"]
+        {
+            assert_eq!(default_json("c", text), text);
+        }
+        for (text, printed) in
+            [("(5)", "5"), ("- 7", "(-7)"), ("5 /* x */", "5"), ("'\\\\x'", "CAST(X'5C78' AS STRING)")]
+        {
+            assert_eq!(default_json("c", text), printed);
+        }
+        for text in ["5X", "-", "5.", "1e", "reflect('a', 'b')", "5 -- 6\n", ""] {
+            assert_ne!(default_json("c", text), text);
+        }
     }
 }

@@ -274,3 +274,16 @@ def a_frame_of_it_that_is_saved(p: Player) -> None:
     )
     p.rows()
     p.logged_schema()
+
+
+@AREA.situation()
+def numbers_that_are_reported(p: Player) -> None:
+    """As they are written, by DESCRIBE, in the schema of a frame, and in the table that is made from it."""
+    numbers = "s SMALLINT DEFAULT -32768S, n INT DEFAULT -5, d DOUBLE DEFAULT -1.5D, e DECIMAL(5, 2) DEFAULT -1.50, t STRING DEFAULT 'x'"
+    p.sql(f"CREATE TABLE {{u}} (id INT, {numbers}) USING delta {FEATURE}", "INSERT INTO {u} (id) VALUES (1)")
+    described = [tuple(row) for row in p.sql("DESCRIBE EXTENDED {u}").collect()]
+    p.tell([row for before, row in zip(described, described[1:], strict=False) if before[0] == "# Column Default Values"])
+    p.tell([field.metadata for field in p.read(f"{p.at}/u").schema])
+    p.write(p.read(f"{p.at}/u"))
+    p.logged_schema()
+    p.answers("SELECT * FROM {t}")
