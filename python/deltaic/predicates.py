@@ -1,7 +1,7 @@
 """SQL text of a condition becomes the predicate tree of the core, as JSON.
 
 The text is Spark SQL, read by sqlglot. What the tree cannot say (a function, arithmetic, two columns,
-another LIKE) becomes `{"unknown": text}`: it keeps every file, and rows cannot be filtered by it.
+another LIKE) becomes `{"unknown": text}`: it keeps every file, and rows are filtered by the text of the condition.
 Nothing is guessed: a part is translated only where the tree means exactly the same, three-valued logic
 and all. A timestamp without a time zone is read as UTC.
 """

@@ -8,7 +8,7 @@ use arrow::datatypes::{Int64Type, TimestampMicrosecondType};
 use deltaic_core::cdf::{CdfBound, CdfRequest, ChangeDataFeed};
 use deltaic_core::deletion_vector::DeletionVector;
 use deltaic_core::predicate::{CompareOp, Literal, Predicate};
-use deltaic_core::scan::ReadRequest;
+use deltaic_core::scan::{ReadRequest, RowFilter};
 use deltaic_core::snapshot::{At, Snapshot};
 use deltaic_core::store::{Location, StorageOptions};
 use deltaic_core::{Error, Result};
@@ -181,12 +181,16 @@ fn columns_and_predicates_may_name_what_happened() {
     table.commit(&[removed(&x)]);
     let changes = plan(&table, 0, None).unwrap();
     let compare = |op, column: &str, value| Predicate::Compare { op, column: vec![column.into()], value };
-    let wanted = |predicate| ReadRequest { predicate: Some(predicate), ..ReadRequest::default() };
+    let wanted =
+        |predicate: Predicate| ReadRequest { filter: Some(predicate.into()), ..ReadRequest::default() };
     let deleted = compare(CompareOp::Eq, "_change_type", Literal::String("delete".into()));
     assert_eq!(lines(&changes, wanted(deleted)), ["0 delete 2", "1 delete 2"]);
     let of_x = compare(CompareOp::Eq, "p", Literal::String("x".into()));
     let first = compare(CompareOp::Lt, "_commit_version", Literal::Long(2));
     assert_eq!(lines(&changes, wanted(Predicate::And(vec![of_x, first]))), ["0 insert 1", "1 insert 1"]);
+    let condition = "upper(_change_type) = 'DELETE' AND (id + _commit_version) % 2 = 1";
+    let filter = Some(RowFilter::Condition(condition.into()));
+    assert_eq!(lines(&changes, ReadRequest { filter, ..ReadRequest::default() }), ["1 delete 2"]);
     let columns = Some(vec!["_commit_version".into(), "p".into()]);
     let batch =
         changes.read(ReadRequest { columns, ..ReadRequest::default() }).unwrap().next().unwrap().unwrap();

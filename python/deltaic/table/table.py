@@ -223,15 +223,17 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
 
         Args:
             columns: Columns to read, in this order, instead of all.
-            where: A condition in SQL; exactly the rows for which it is true are given.
+            where: A condition in Spark SQL, with functions and arithmetic; exactly the rows for which it is true are
+                given.
             row_ids: Whether each row also has its id and the version that it was last changed in, in two more
                 columns, `_row_id` and `_row_commit_version`. A row keeps its id when it is updated or moves.
 
         Raises:
-            InvalidPredicateError: `where` is not a condition, names an unknown column, or cannot be evaluated here.
+            InvalidPredicateError, InvalidExpressionError: `where` is not a condition, names an unknown column, or
+                cannot be evaluated here; or, from the rows, it cannot be computed for one of them.
             InvalidArgumentError: there is no such column; or row ids of a version without `delta.enableRowTracking`.
         """
-        return self._core.rows(None if columns is None else list(columns), _predicate(where), row_ids)
+        return self._core.rows(None if columns is None else list(columns), _predicate(where), where, row_ids)
 
     def changes(
         self,
@@ -258,7 +260,7 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
                 given as for `Table`.
             end_timestamp: Instead of `end`: ends with the last version committed at or before this time.
             columns: Columns to read, in this order, instead of all.
-            where: A condition in SQL on any of the columns; exactly the rows for which it is true are given.
+            where: A condition in Spark SQL on any of the columns; exactly the rows for which it is true are given.
             allow_out_of_range: A start after the last commit gives no rows, and an end after it is the last commit,
                 instead of an error.
 
@@ -269,13 +271,13 @@ class Table(RowChanges, MergesRows, Alterations, Maintenance):
                 has its versions.
             InvalidTimeTravelError: the range ends before it begins.
             InvalidArgumentError: there is no start, or two; or no such column.
-            InvalidPredicateError: as for `to_arrow`.
+            InvalidPredicateError, InvalidExpressionError: as for `to_arrow`.
             LogGapError: a commit of the range is missing.
         """
         plan = self._changes(
             start, end, start_timestamp, end_timestamp, allow_out_of_range=allow_out_of_range
         )
-        return plan.rows(None if columns is None else list(columns), _predicate(where))
+        return plan.rows(None if columns is None else list(columns), _predicate(where), where)
 
     def changed_files(
         self,

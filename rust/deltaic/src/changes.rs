@@ -1,6 +1,6 @@
-use crate::Rows;
-use crate::core::{self, CdfBound, CdfRequest, Predicate, ReadRequest, Result};
+use crate::core::{self, CdfBound, CdfRequest, ReadRequest, Result};
 use crate::place::strings;
+use crate::{Filter, Rows};
 
 /// The row-level changes of a range of versions (PROTOCOL.md, "Change Data Files"): the columns of the table, then
 /// `_change_type`, `_commit_version` and `_commit_timestamp`. [`Table::changes`](crate::Table::changes) begins it.
@@ -22,7 +22,7 @@ use crate::place::strings;
 /// let mut table = deltaic::Table::open(uri)?;
 /// table.delete_rows().filter("id = 1").execute()?;
 /// table.update()?;
-/// let changed = table.changes().from_version(1).rows()?;
+/// let changed = table.changes().from_version(1).filter("_change_type = 'delete' AND id % 2 = 1").rows()?;
 /// assert_eq!(changed.map(|batch| batch.map(|b| b.num_rows())).sum::<Result<usize, _>>()?, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -69,9 +69,9 @@ impl Changes {
         self
     }
 
-    /// The rows that match, instead of all; `_change_type` and the like can be in it.
-    pub fn predicate(mut self, predicate: Predicate) -> Self {
-        self.request.predicate = Some(predicate);
+    /// The rows that match, instead of all; `_change_type` and the like can be in the filter.
+    pub fn filter(mut self, filter: impl Into<Filter>) -> Self {
+        self.request.filter = Some(filter.into().0);
         self
     }
 

@@ -5,7 +5,7 @@ pub(crate) use deltaic_core::alter::{ColumnChange, NewColumn};
 pub(crate) use deltaic_core::cdf::{CdfBound, CdfRequest, ChangeDataFeed};
 pub(crate) use deltaic_core::checkpoint::checkpoint;
 pub(crate) use deltaic_core::dml::{
-    DmlOptions, MergeAction, MergeClause, MergeRequest, MergeSource, MergeWhen, implied_predicate, select,
+    DmlOptions, MergeAction, MergeClause, MergeRequest, MergeSource, MergeWhen,
 };
 pub(crate) use deltaic_core::maintain::{
     Alteration, CloneOptions, ConvertOptions, DropOptions, OptimizeOptions, Partitioning, RestoreOptions,
@@ -14,7 +14,7 @@ pub(crate) use deltaic_core::maintain::{
 };
 pub(crate) use deltaic_core::operations::{delete, merge, update, write};
 pub(crate) use deltaic_core::replay::{FileBatch, FileStream, FilesRequest};
-pub(crate) use deltaic_core::scan::{ReadRequest, read};
+pub(crate) use deltaic_core::scan::{ReadRequest, RowFilter, read};
 pub(crate) use deltaic_core::schema::{StructField, StructType, from_arrow, to_arrow_schema};
 pub(crate) use deltaic_core::snapshot::{At, Commit, Snapshot, resolve_table_path};
 pub(crate) use deltaic_core::store::{Location, StorageOptions};

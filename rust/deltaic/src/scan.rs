@@ -5,47 +5,36 @@ use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 
 use crate::Add;
-use crate::core::{
-    self, FileStream, FilesRequest, Predicate, ReadRequest, Result, implied_predicate, read, select,
-};
+use crate::core::{self, FileStream, FilesRequest, Predicate, ReadRequest, Result, RowFilter, read};
 use crate::place::strings;
 
 /// Which rows: a condition in Spark SQL (`From<&str>`, `From<String>`) or a [`Predicate`]. Rows match for which it is true;
 /// false and unknown do not.
 #[derive(Debug, Clone)]
-pub struct Filter(FilterKind);
-
-#[derive(Debug, Clone)]
-enum FilterKind {
-    Sql(String),
-    Predicate(Predicate),
-}
+pub struct Filter(pub(crate) RowFilter);
 
 impl Filter {
     /// The predicate that prunes files and is the claim of what was read.
     pub(crate) fn predicate(&self, snapshot: &core::Snapshot) -> Result<Predicate> {
-        match &self.0 {
-            FilterKind::Sql(text) => implied_predicate(snapshot, text),
-            FilterKind::Predicate(predicate) => Ok(predicate.clone()),
-        }
+        self.0.predicate(snapshot.schema())
     }
 }
 
 impl From<&str> for Filter {
     fn from(sql: &str) -> Self {
-        Filter(FilterKind::Sql(sql.to_owned()))
+        Filter(RowFilter::Condition(sql.to_owned()))
     }
 }
 
 impl From<String> for Filter {
     fn from(sql: String) -> Self {
-        Filter(FilterKind::Sql(sql))
+        Filter(RowFilter::Condition(sql))
     }
 }
 
 impl From<Predicate> for Filter {
     fn from(predicate: Predicate) -> Self {
-        Filter(FilterKind::Predicate(predicate))
+        Filter(RowFilter::Predicate(predicate))
     }
 }
 
@@ -78,12 +67,11 @@ impl From<Predicate> for Filter {
 pub struct Scan {
     snapshot: core::Snapshot,
     request: ReadRequest,
-    filter: Option<Filter>,
 }
 
 impl Scan {
     pub(crate) fn new(snapshot: core::Snapshot) -> Self {
-        Scan { snapshot, request: ReadRequest::default(), filter: None }
+        Scan { snapshot, request: ReadRequest::default() }
     }
 
     /// These columns by name, in this order, instead of all.
@@ -94,7 +82,7 @@ impl Scan {
 
     /// The rows that match, instead of all.
     pub fn filter(mut self, filter: impl Into<Filter>) -> Self {
-        self.filter = Some(filter.into());
+        self.request.filter = Some(filter.into().0);
         self
     }
 
@@ -122,20 +110,8 @@ impl Scan {
     /// The log once in the life of the snapshot. Files that cannot match are not opened; memory is that of a few batches
     /// of at most 8 files.
     pub fn rows(self) -> Result<Rows> {
-        let Scan { snapshot, mut request, filter } = self;
-        match filter.map(|filter| filter.0) {
-            Some(FilterKind::Sql(condition)) => {
-                let rows = select(&snapshot, &condition, request)?;
-                Ok(Rows::new(rows.schema().clone(), rows))
-            }
-            filter => {
-                if let Some(FilterKind::Predicate(predicate)) = filter {
-                    request.predicate = Some(predicate);
-                }
-                let rows = read(&snapshot, request)?;
-                Ok(Rows::new(rows.schema().clone(), rows))
-            }
-        }
+        let rows = read(&self.snapshot, self.request)?;
+        Ok(Rows::new(rows.schema().clone(), rows))
     }
 
     /// The files that may have rows which match, with their statistics; columns play no part.
@@ -146,7 +122,8 @@ impl Scan {
     /// # Cost
     /// The log once in the life of the snapshot; no data file is opened.
     pub fn files(self) -> Result<Files> {
-        let predicate = self.filter.map(|filter| filter.predicate(&self.snapshot)).transpose()?;
+        let filter = self.request.filter.map(|filter| filter.predicate(self.snapshot.schema()));
+        let predicate = filter.transpose()?;
         let request = FilesRequest { predicate, stats: true, extended: true };
         Ok(Files(self.snapshot.files(request)?))
     }

@@ -85,15 +85,16 @@ impl Changes {
         self.plan.schema().for_spark().to_json()
     }
 
-    /// The rows for which the predicate (JSON) is true.
-    #[pyo3(signature = (columns=None, predicate=None))]
+    /// The rows for which the condition, as a predicate (JSON) and as SQL, is true.
+    #[pyo3(signature = (columns=None, predicate=None, condition=None))]
     fn rows(
         &self,
         py: Python<'_>,
         columns: Option<Vec<String>>,
         predicate: Option<JsonPredicate>,
+        condition: Option<String>,
     ) -> PyResult<Stream> {
-        let request = read_request(columns, predicate);
+        let request = read_request(columns, predicate, condition);
         let schema = self.plan.row_schema(&request).map_err(|e| to_python(py, &e))?;
         let plan = self.plan.clone();
         let open = move || -> Result<Batches> { Ok(Box::new(plan.read(request.clone())?)) };

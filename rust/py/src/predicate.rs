@@ -1,7 +1,7 @@
 //! Predicates cross as JSON, which `deltaic.predicates` makes of SQL and `Predicates.java` of Spark's filters.
 
 use deltaic_core::predicate::Predicate;
-use deltaic_core::scan::ReadRequest;
+use deltaic_core::scan::{ReadRequest, RowFilter};
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -28,7 +28,15 @@ pub(crate) fn of_scans(reads: Vec<Option<JsonPredicate>>) -> Vec<Option<Predicat
     reads.into_iter().map(inner).collect()
 }
 
-/// What rows are asked for.
-pub(crate) fn read_request(columns: Option<Vec<String>>, predicate: Option<JsonPredicate>) -> ReadRequest {
-    ReadRequest { columns, predicate: inner(predicate), ..ReadRequest::default() }
+/// What rows are asked for: those of a predicate, or those of a condition in SQL where its predicate does not say all of it.
+pub(crate) fn read_request(
+    columns: Option<Vec<String>>,
+    predicate: Option<JsonPredicate>,
+    condition: Option<String>,
+) -> ReadRequest {
+    let filter = match (inner(predicate), condition) {
+        (Some(predicate), Some(text)) if predicate.has_unknown() => Some(RowFilter::Condition(text)),
+        (predicate, _) => predicate.map(RowFilter::Predicate),
+    };
+    ReadRequest { columns, filter, ..ReadRequest::default() }
 }

@@ -213,16 +213,17 @@ impl Table {
         to_json(py, &reported)
     }
 
-    /// The rows for which the predicate (JSON) is true, with their row ids if asked.
-    #[pyo3(signature = (columns=None, predicate=None, row_ids=false))]
+    /// The rows for which the condition, as a predicate (JSON) and as SQL, is true, with their row ids if asked.
+    #[pyo3(signature = (columns=None, predicate=None, condition=None, row_ids=false))]
     fn rows(
         &self,
         py: Python<'_>,
         columns: Option<Vec<String>>,
         predicate: Option<JsonPredicate>,
+        condition: Option<String>,
         row_ids: bool,
     ) -> PyResult<Stream> {
-        let request = ReadRequest { row_ids, ..read_request(columns, predicate) };
+        let request = ReadRequest { row_ids, ..read_request(columns, predicate, condition) };
         // every check that needs no file is made now
         let scan = RowScan::of(&self.snapshot, request.clone()).map_err(|e| to_python(py, &e))?;
         let snapshot = self.snapshot.clone();

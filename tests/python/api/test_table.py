@@ -227,14 +227,22 @@ class TestRows:
             ("s.x = 'x11' OR id = 20", [11, 20]),
             ("NOT id IN (10, 11, 20, NULL)", []),
             ("s.x LIKE 'x2%' AND id <> 22", [20, 21, 23]),
+            ("upper(s.x) = 'X11' OR id % 10 = 0", [10, 11, 20]),
+            ("day = DATE'2026-01-02' AND length(s.x) + id > 24", [22, 23]),
+            ("CAST(substring(s.x, 2) AS INT) = id AND id * 2.0D <= 22", [10, 11]),
         ],
     )
     def test_exactly_the_rows_for_which_it_is_true(self, table, where, expected):
         assert ids(deltaic.Table(table.root).to_arrow(["id"], where)) == expected
 
-    def test_a_predicate_that_cannot_be_evaluated_is_refused(self, table):
-        with pytest.raises(exceptions.InvalidPredicateError, match="UPPER"):
-            deltaic.Table(table.root).to_arrow(where="upper(s.x) = 'X'")
+    def test_a_condition_that_cannot_be_evaluated_is_refused(self, table):
+        opened = deltaic.Table(table.root)
+        refused = {"madeup(s.x) = 'X'": "madeup", "upper(nope) = 'X'": "nope", "id + 1": "not boolean"}
+        for where, said in refused.items():
+            with pytest.raises(exceptions.InvalidExpressionError, match=said):
+                opened.to_arrow(where=where)
+        with pytest.raises(exceptions.InvalidExpressionError, match=r"'x\d+' cannot be cast"):
+            pa.table(opened.to_arrow(where="CAST(s.x AS INT) > 1"))
 
     def test_a_missing_data_file_is_a_typed_error(self, table):
         opened = deltaic.Table(table.root)

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql import types as T  # noqa: N812 (its usual name)
 
 import deltaic
-from deltaic.exceptions import InvalidPredicateError
+from deltaic.exceptions import InvalidExpressionError, InvalidPredicateError
 
 if TYPE_CHECKING:
     import random
@@ -152,7 +152,7 @@ def differences(spark: Any, path: str, rng: random.Random, count: int) -> tuple[
             try:
                 reported["pruned"] += table.explain(text, limit=0)["dropped"]["files"] > 0
                 rows = pa.table(table.to_arrow(where=text)).num_rows
-            except InvalidPredicateError:
+            except (InvalidExpressionError, InvalidPredicateError):
                 continue
             reported["arrow"] += 1
             if rows != expected[0]:

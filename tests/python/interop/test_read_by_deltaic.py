@@ -41,6 +41,13 @@ CHECKPOINTS = {
     "V2": "TBLPROPERTIES ('delta.checkpointInterval' = '2', 'delta.checkpointPolicy' = 'v2')",
 }
 
+COMPUTED = (
+    "id % 20 = 0 AND day > DATE'2026-01-01'",
+    "month(day) = 1 AND CAST(id AS STRING) LIKE '_0'",
+    "coalesce(day, DATE'2026-01-09') > date_add(DATE'2026-01-01', 2) OR id * 2 = 4",
+    "CASE WHEN id < 10 THEN day IS NOT NULL ELSE NULL END",
+)
+
 
 def test_every_type_of_delta_spark(delta_spark: Any, every_type: pa.Table, same: Any, tmp_path: Path) -> None:
     delta_spark.sql(TYPES.format(path=tmp_path / "t"))
@@ -62,7 +69,7 @@ def test_checkpoints_of_delta_spark(checkpoint: str, delta_spark: Any, same: Any
     table = deltaic.Table(str(path))
     assert table.version == 6
     same(table.to_arrow(), delta_spark.read(path))
-    for where in ("day = '2026-01-04'", "id > 40", "day IS NULL AND id < 25", "day <=> NULL"):
+    for where in ("day = '2026-01-04'", "id > 40", "day IS NULL AND id < 25", "day <=> NULL", *COMPUTED):
         same(table.to_arrow(where=where), delta_spark.read_where(path, where))
     for version in range(7):
         same(

@@ -46,7 +46,8 @@ fn row_ids(location: &Location) -> BTreeMap<i64, (i64, i64)> {
 /// The same by a read that asks for them.
 fn read_row_ids(location: &Location, predicate: Option<Predicate>) -> BTreeMap<i64, (i64, i64)> {
     let columns = Some(vec!["k".into()]);
-    let request = ReadRequest { columns, predicate, row_ids: true, batch_size: 7 };
+    let filter = predicate.map(Into::into);
+    let request = ReadRequest { columns, filter, row_ids: true, batch_size: 7 };
     let mut out = BTreeMap::new();
     for batch in read(&open(location), request).unwrap() {
         let batch = batch.unwrap();

@@ -116,7 +116,7 @@ fn bounds_of_unsigned_numbers_are_unsigned() {
     let stats = adds(&location)[0].stats.clone().unwrap();
     assert!(stats.contains(r#""minValues":{"u":1},"maxValues":{"u":4294967295}"#), "{stats}");
     let above = compare("u", CompareOp::Gt, Literal::Long(5));
-    let request = ReadRequest { predicate: Some(above), ..Default::default() };
+    let request = ReadRequest { filter: Some(above.into()), ..Default::default() };
     let rows: usize = read(&open(&location), request).unwrap().map(|b| b.unwrap().num_rows()).sum();
     assert_eq!(rows, 1);
 }

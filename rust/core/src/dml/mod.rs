@@ -9,7 +9,6 @@ mod options;
 mod removal;
 mod rewrite;
 mod rewritten_files;
-mod select;
 mod touched;
 mod vectors;
 
@@ -21,6 +20,5 @@ pub use merge::{MergeAction, MergeClause, MergeRequest, MergeSource, MergeWhen, 
 pub use options::{DeleteDone, DmlOptions, MergeDone, UpdateDone};
 pub(crate) use removal::{Removed, candidates, check_removable, claim, millis, remove_rows, rows_of};
 pub(crate) use rewrite::{Change, rewrite};
-pub use select::{SelectedRows, implied_predicate, select};
 pub(crate) use touched::{Touched, find, in_each};
 pub(crate) use vectors::{Marked, mark};

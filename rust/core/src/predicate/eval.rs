@@ -41,6 +41,16 @@ impl Predicate {
         names
     }
 
+    /// Whether a part of it cannot be evaluated on rows: [`Predicate::Unknown`].
+    pub fn has_unknown(&self) -> bool {
+        match self {
+            Predicate::And(parts) | Predicate::Or(parts) => parts.iter().any(Predicate::has_unknown),
+            Predicate::Not(inner) => inner.has_unknown(),
+            Predicate::Unknown(_) => true,
+            _ => false,
+        }
+    }
+
     fn gather(&self, names: &mut BTreeSet<String>) {
         match self {
             Predicate::And(parts) | Predicate::Or(parts) => parts.iter().for_each(|p| p.gather(names)),

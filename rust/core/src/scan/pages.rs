@@ -263,7 +263,7 @@ mod tests {
         ]);
         let request = ReadRequest {
             columns: Some(vec!["id".into(), "fill".into()]),
-            predicate: Some(predicate),
+            filter: Some(predicate.into()),
             ..ReadRequest::default()
         };
         let meter = Arc::default();

@@ -14,8 +14,8 @@ use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-use super::ReadRequest;
 use super::testing::{Folder, field, lines, mapped, numbers, numbers_schema, only, read_all, schema};
+use super::{ReadRequest, RowFilter};
 use crate::deletion_vector::DeletionVector;
 use crate::predicate::eval::filter_mask;
 use crate::predicate::{CompareOp, Literal, Predicate};
@@ -148,6 +148,7 @@ proptest! {
         batch_size in 1_usize..100,
         mode in select(vec![ColumnMappingMode::None, ColumnMappingMode::Name, ColumnMappingMode::Id]),
         columns in subsequence(vec!["x", "t", "s"], 0..=3),
+        as_condition in any::<bool>(),
     ) {
         let rows = batch(&rows);
         let (table, stored) = stored(&rows, mode);
@@ -170,7 +171,11 @@ proptest! {
             add.deletion_vector = Some(deleted.to_inline());
         }
         let names = ["n"].into_iter().chain(columns).map(str::to_owned).collect::<Vec<_>>();
-        let request = ReadRequest { columns: Some(names.clone()), predicate: Some(predicate.clone()), batch_size, ..ReadRequest::default() };
+        let filter = match as_condition {
+            true => RowFilter::Condition(predicate.to_string().replace("NaND", "double('NaN')")),
+            false => RowFilter::Predicate(predicate.clone()),
+        };
+        let request = ReadRequest { columns: Some(names.clone()), filter: Some(filter), batch_size, ..ReadRequest::default() };
         let got = read_all(&folder.scan_mapped(&table, &[], mode, request), &add).unwrap();
 
         let matches = filter_mask(&predicate, &rows).unwrap();

@@ -12,6 +12,7 @@ use super::pages;
 use super::positions::Positions;
 use super::project::Projection;
 use super::request::{ReadRequest, resolve};
+use super::row_filter::BoundFilter;
 use super::row_ids::{ROW_COMMIT_VERSION, ROW_ID, RowIds, Tracked};
 use super::selection::{check_vector, left, positions, row_count, select};
 use super::skip::row_groups;
@@ -21,7 +22,6 @@ use crate::error::{Error, Result};
 use crate::parquet::DataFile;
 use crate::partition;
 use crate::predicate::Predicate;
-use crate::predicate::eval::filter_mask;
 use crate::prune::Pruner;
 use crate::schema::{ColumnMappingMode, StructType, to_arrow_schema};
 use crate::snapshot::Snapshot;
@@ -32,14 +32,14 @@ use crate::store::Location;
 pub struct RowScan {
     location: Location,
     mode: ColumnMappingMode,
-    /// The requested columns, then those that only the predicate needs.
+    /// The requested columns, then those that only the filter needs.
     columns: StructType,
     arrow: SchemaRef,
     /// For each column whether data files can have it.
     in_files: Vec<bool>,
     requested: usize,
     output: SchemaRef,
-    predicate: Option<Predicate>,
+    filter: Option<BoundFilter>,
     pruner: Option<Pruner>,
     /// Their columns are the last ones that are read.
     row_ids: Option<RowIds>,
@@ -92,7 +92,8 @@ impl RowScan {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a column that is unknown or named twice, [`Error::InvalidPredicate`] for a
-    /// predicate on an unknown column or one that cannot be evaluated.
+    /// predicate on an unknown column or one that cannot be evaluated, [`Error::InvalidExpression`] for what is not a
+    /// condition on these columns.
     pub fn new(
         location: Location,
         schema: &StructType,
@@ -100,7 +101,7 @@ impl RowScan {
         mode: ColumnMappingMode,
         request: ReadRequest,
     ) -> Result<Self> {
-        let (columns, requested) = resolve(schema, request.columns.as_deref(), request.predicate.as_ref())?;
+        let (columns, requested) = resolve(schema, request.columns.as_deref(), request.filter.as_ref())?;
         if request.batch_size == 0 {
             return Err(Error::InvalidArgument {
                 argument: "batch_size".into(),
@@ -110,7 +111,9 @@ impl RowScan {
         let arrow = Arc::new(to_arrow_schema(&columns));
         // within a file no column is a partition column, and columns are identified by their names in the table
         let bind = |p: &Predicate| Pruner::bind(p, &columns, &[], ColumnMappingMode::None);
-        let pruner = request.predicate.as_ref().map(bind).transpose()?;
+        let implied = request.filter.as_ref().map(|filter| filter.predicate(schema)).transpose()?;
+        let pruner = implied.as_ref().map(bind).transpose()?;
+        let filter = request.filter.map(|filter| filter.bind(schema, &columns)).transpose()?;
         let is_partition = |name: &str| partition_columns.iter().any(|p| p.eq_ignore_ascii_case(name));
         Ok(RowScan {
             in_files: columns.fields.iter().map(|f| !is_partition(&f.name)).collect(),
@@ -120,7 +123,7 @@ impl RowScan {
             columns,
             arrow,
             requested,
-            predicate: request.predicate,
+            filter,
             pruner,
             row_ids: None,
             batch_size: request.batch_size,
@@ -315,7 +318,7 @@ impl FileRows {
     /// The requested columns of the rows that match.
     fn filtered(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let scan = &self.scan;
-        if scan.predicate.is_none() && scan.row_ids.is_none() {
+        if scan.filter.is_none() && scan.row_ids.is_none() {
             return Ok(batch);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -323,10 +326,10 @@ impl FileRows {
         let (requested, last) = (&batch.columns()[..scan.requested], batch.num_columns() - made);
         let columns = requested.iter().chain(&batch.columns()[last..]).cloned().collect();
         let requested = RecordBatch::try_new_with_options(scan.output.clone(), columns, &options);
-        match &scan.predicate {
+        match &scan.filter {
             None => requested,
-            Some(predicate) => {
-                let mask = filter_mask(predicate, &batch)?;
+            Some(filter) => {
+                let mask = filter.mask(&batch)?;
                 requested.and_then(|requested| filter_record_batch(&requested, &mask))
             }
         }
@@ -503,7 +506,7 @@ mod tests {
         add.deletion_vector = Some([7].into_iter().collect::<DeletionVector>().to_inline());
         let predicate =
             Predicate::Compare { op: CompareOp::Ge, column: vec!["ID".into()], value: Literal::Long(6) };
-        let request = ReadRequest { predicate: Some(predicate), ..only(&["name"]) };
+        let request = ReadRequest { filter: Some(predicate.into()), ..only(&["name"]) };
         let batch = read_all(&folder.scan(&numbers_schema(), &[], request), &add).unwrap();
         assert_eq!((batch.num_columns(), lines(&batch)), (1, vec!["".into(), "n8".into(), "".into()]));
     }
@@ -515,8 +518,8 @@ mod tests {
         schema.fields[1]
             .metadata
             .insert("__COLLATIONS".into(), serde_json::json!({"name": "spark.UTF8_LCASE"}));
-        let plan = |predicate| {
-            let request = ReadRequest { predicate: Some(predicate), ..only(&["id"]) };
+        let plan = |predicate: Predicate| {
+            let request = ReadRequest { filter: Some(predicate.into()), ..only(&["id"]) };
             RowScan::new(folder.location.clone(), &schema, &[], ColumnMappingMode::None, request)
         };
         let column = || vec!["name".to_owned()];
@@ -540,7 +543,8 @@ mod tests {
         };
         assert_eq!(plan(only(&["x"])), "columns: no column `x`. The table has id, name");
         assert_eq!(plan(only(&["id", "ID"])), "columns: `id` is requested twice");
-        let on = |predicate| ReadRequest { predicate: Some(predicate), ..ReadRequest::default() };
+        let on =
+            |predicate: Predicate| ReadRequest { filter: Some(predicate.into()), ..ReadRequest::default() };
         let unknown = Predicate::IsNull { column: vec!["s".into(), "x".into()] };
         assert_eq!(plan(on(unknown)), "predicate `s.x`: no such column. The table has id, name");
         assert_eq!(

@@ -15,19 +15,21 @@ use crate::snapshot::Snapshot;
 ///
 /// Every batch has the requested columns in the requested order, in the types of
 /// [`to_arrow_schema`](crate::schema::to_arrow_schema); it holds exactly the rows of the version that are not deleted
-/// and for which the predicate is true. Rows come in the order of the files in the log and, within one, of the file.
+/// and for which the filter is true. Rows come in the order of the files in the log and, within one, of the file.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a column that is unknown or named twice,
 /// or for row ids of a table without row tracking,
 /// [`Error::InvalidPredicate`](crate::Error::InvalidPredicate) for a predicate that cannot be evaluated,
+/// [`Error::InvalidExpression`](crate::Error::InvalidExpression) for what is not a condition on this table, and from the
+/// stream for a row that it cannot be computed for,
 /// and what the log itself gives. The stream gives the errors of [`read_file`](super::read_file) and ends with the first.
 ///
 /// # Cost
 /// Files that partition values or statistics exclude are not opened. Memory is that of the row groups and of a few
 /// batches of at most 8 files.
 pub fn read(snapshot: &Snapshot, request: ReadRequest) -> Result<RowStream> {
-    let predicate = request.predicate.clone();
+    let predicate = request.filter.as_ref().map(|f| f.predicate(snapshot.schema())).transpose()?;
     let extended = request.row_ids;
     let scan = RowScan::of(snapshot, request)?;
     let files = snapshot.files(FilesRequest { predicate, extended, ..FilesRequest::default() })?;
@@ -93,7 +95,7 @@ mod tests {
 
     fn where_id(op: CompareOp, value: i64) -> ReadRequest {
         let predicate = Predicate::Compare { op, column: vec!["id".into()], value: Literal::Long(value) };
-        ReadRequest { predicate: Some(predicate), ..ReadRequest::default() }
+        ReadRequest { filter: Some(predicate.into()), ..ReadRequest::default() }
     }
 
     #[test]
@@ -115,7 +117,7 @@ mod tests {
             value: Literal::String("y".into()),
         };
         let only_p =
-            ReadRequest { columns: Some(vec!["p".into()]), predicate: Some(y), ..ReadRequest::default() };
+            ReadRequest { columns: Some(vec!["p".into()]), filter: Some(y.into()), ..ReadRequest::default() };
         assert_eq!(texts(&snapshot, only_p).unwrap(), ["y", "y", "y"]);
         let error = texts(&snapshot, ReadRequest::default()).unwrap_err();
         assert!(matches!(&error, Error::DataFile { path, .. } if path.ends_with("a.parquet")), "{error}");

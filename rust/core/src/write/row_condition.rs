@@ -6,11 +6,10 @@ use std::sync::Arc;
 use arrow::array::{Array, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::datatypes::{Field, Schema};
 
-use super::condition_pruning;
 use super::failing_row::first_not_true;
 use crate::actions::{Add, PartitionValues};
 use crate::error::{Error, Result};
-use crate::expr::{Evaluator, parse};
+use crate::expr::{Evaluator, implied, parse};
 use crate::partition;
 use crate::predicate::Predicate;
 use crate::scan::{ReadRequest, RowScan};
@@ -49,7 +48,7 @@ impl<'a> RowCondition<'a> {
             whole.columns().iter().filter_map(|at| schema.fields.get(*at).cloned()).collect();
         let columns: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
         let narrow = Evaluator::condition(text, &StructType { fields })?;
-        let predicate = condition_pruning::predicate(&parse(text)?, text);
+        let predicate = implied(&parse(text)?, text);
         let by_partitions = columns.iter().all(|c| table.partition_columns.contains(c));
         Ok(RowCondition { table, given: Some(Given { whole, narrow, columns, predicate, by_partitions }) })
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -279,10 +280,15 @@ def a_frame_of_it_that_is_saved(p: Player) -> None:
 @AREA.situation()
 def numbers_that_are_reported(p: Player) -> None:
     """As they are written, by DESCRIBE, in the schema of a frame, and in the table that is made from it."""
-    numbers = "s SMALLINT DEFAULT -32768S, n INT DEFAULT -5, d DOUBLE DEFAULT -1.5D, e DECIMAL(5, 2) DEFAULT -1.50, t STRING DEFAULT 'x'"
-    p.sql(f"CREATE TABLE {{u}} (id INT, {numbers}) USING delta {FEATURE}", "INSERT INTO {u} (id) VALUES (1)")
+    numbers = (
+        "s SMALLINT DEFAULT -32768S, n INT DEFAULT -5, d DOUBLE DEFAULT -1.5D, e DECIMAL(5, 2) DEFAULT -1.50"
+    )
+    p.sql(
+        f"CREATE TABLE {{u}} (id INT, {numbers}, t STRING DEFAULT 'x') USING delta {FEATURE}",
+        "INSERT INTO {u} (id) VALUES (1)",
+    )
     described = [tuple(row) for row in p.sql("DESCRIBE EXTENDED {u}").collect()]
-    p.tell([row for before, row in zip(described, described[1:], strict=False) if before[0] == "# Column Default Values"])
+    p.tell([row for before, row in pairwise(described) if before[0] == "# Column Default Values"])
     p.tell([field.metadata for field in p.read(f"{p.at}/u").schema])
     p.write(p.read(f"{p.at}/u"))
     p.logged_schema()

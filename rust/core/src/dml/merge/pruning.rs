@@ -11,9 +11,9 @@ use arrow::datatypes::{
 use super::keys::Key;
 use super::source::MergeSource;
 use crate::error::Result;
-use crate::expr::Expr;
+use crate::expr::{Expr, implied};
 use crate::predicate::{CompareOp, Literal, Predicate};
-use crate::write::{decimal_text, implied};
+use crate::write::decimal_text;
 
 /// Values of a key that are compared one by one; of more their least and greatest.
 const MOST_VALUES: usize = 200;

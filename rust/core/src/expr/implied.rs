@@ -1,19 +1,19 @@
 //! What of a condition partition values and statistics can decide.
 
-use crate::expr::{Binary, Expr, Literal as Constant};
+use super::ast::{Binary, Expr, Literal as Constant};
 use crate::predicate::{CompareOp, Literal, Predicate};
 
 /// A predicate that is true wherever the condition is: a part that it cannot express is unknown, and keeps all files.
 /// `text` names such parts.
-pub(crate) fn predicate(condition: &Expr, text: &str) -> Predicate {
+pub(crate) fn implied(condition: &Expr, text: &str) -> Predicate {
     match condition {
         Expr::Binary(Binary::And, left, right) => {
-            Predicate::And(vec![predicate(left, text), predicate(right, text)])
+            Predicate::And(vec![implied(left, text), implied(right, text)])
         }
         Expr::Binary(Binary::Or, left, right) => {
-            Predicate::Or(vec![predicate(left, text), predicate(right, text)])
+            Predicate::Or(vec![implied(left, text), implied(right, text)])
         }
-        Expr::Not(part) => Predicate::Not(Box::new(predicate(part, text))),
+        Expr::Not(part) => Predicate::Not(Box::new(implied(part, text))),
         leaf => self::leaf(leaf).unwrap_or_else(|| Predicate::Unknown(text.to_owned())),
     }
 }
@@ -131,7 +131,7 @@ mod tests {
     use crate::expr::parse;
 
     fn shown(text: &str) -> String {
-        predicate(&parse(text).unwrap(), "?").to_string()
+        implied(&parse(text).unwrap(), "?").to_string()
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
         ] {
             assert_eq!(shown(text), expected, "{text}");
         }
-        let unknown = |text: &str| matches!(predicate(&parse(text).unwrap(), "?"), Predicate::Unknown(_));
+        let unknown = |text: &str| matches!(implied(&parse(text).unwrap(), "?"), Predicate::Unknown(_));
         for text in ["id + 1 > 5", "a = b", "name LIKE 'a_b%'", "upper(name) = 'A'", "name ILIKE 'a%'"] {
             assert!(unknown(text), "{text}");
         }
