@@ -195,6 +195,12 @@ impl WritePlan {
         self.inner.compression()
     }
 
+    /// Whether files may have fields of variants as columns of their own.
+    #[getter]
+    fn shreds_variants(&self) -> bool {
+        self.inner.shreds_variants()
+    }
+
     /// The settings of Parquet's own writer that hold, by name.
     #[getter]
     fn parquet(&self) -> BTreeMap<String, String> {

@@ -88,7 +88,6 @@ PROPERTIES_REFUSED: Mapping[str, str] = {
     "delta.coordinatedCommits.commitCoordinatorConf-preview": FEATURES,
     "delta.coordinatedCommits.tableConf-preview": FEATURES,
     "delta.enableChangeDataCapture": "The older name of `delta.enableChangeDataFeed`: set that.",
-    "delta.enableVariantShredding": FEATURES,
     "delta.ignoreIcebergBucketPartition": OTHER_FORMATS,
     "delta.redirectReaderWriter-preview": FEATURES,
     "delta.redirectWriterOnly-preview": FEATURES,

@@ -201,6 +201,9 @@ REFUSED: Mapping[str, Refused] = {
     "variant.forceUsePreviewTableFeature": Refused(
         "false", _EVERY_WRITE, "tables get the feature that is final"
     ),
+    "variantShredding.forceUsePreviewTableFeature": Refused(
+        "true", _EVERY_WRITE, "tables get the preview's feature, which more readers know"
+    ),
     "write.dataFilesToSubdir": Refused("false", _EVERY_WRITE, "files go into folders of their partitions"),
     "write.utcTimestampPartitionValues": Refused("true", _EVERY_WRITE, "partition values are those of UTC"),
 }
@@ -295,6 +298,9 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "stats.collect": _STATISTICS,
     "stats.collect.using.tableSchema": _STATISTICS,
     "stats.limitPerVariant": _STATISTICS,
+    "variantShredding.collectVariantDataSkippingStats": _STATISTICS,
+    "variantShredding.guardVariantInStatsSchema.enabled": _STATISTICS,
+    "variantShredding.parseFooterForStats": _STATISTICS,
     "merge.*": _MERGES,
     "insertReplaceOnOrUsing.materializeSource": _MERGES,
     "backfill.*": _INSIDE,
@@ -357,7 +363,6 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "skipRedirectFeature": FEATURES,
     "spark.sql.delta.sharing.*": FEATURES,
     "variant.disableVariantTableFeatureForSpark40": FEATURES,
-    "variantShredding.*": FEATURES,
     "catalog.enableServerSidePlanning": _DOORS,
     "changelogV2.enabled": _DOORS,
     "loadFileSystemConfigsFromDataFrameOptions": "Options `fs.*` always reach the core and Spark's reader "

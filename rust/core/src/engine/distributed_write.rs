@@ -10,6 +10,7 @@ use super::distributed_optimize::CompactionAfter;
 use crate::actions::{Add, Cdc, FilePath, Metadata, ObjectPath, Protocol};
 use crate::commit::{check_store, is_trusted, trust_store};
 use crate::error::{Error, Result};
+use crate::features::TableFeature;
 use crate::operations::{commit_made, fill, make_durable, operation};
 use crate::predicate::Predicate;
 use crate::properties::TableProperty;
@@ -122,6 +123,13 @@ impl DistributedWrite {
     pub fn compression(&self) -> Option<&str> {
         let table = self.plan.metadata.property(TableProperty::ParquetCompressionCodec);
         self.options.compression.as_deref().or(table)
+    }
+
+    /// Whether files may have fields of variants as columns of their own (PROTOCOL.md, "Variant Shredding").
+    pub fn shreds_variants(&self) -> bool {
+        let has = |feature: &TableFeature| self.plan.protocol.supports(*feature);
+        self.plan.metadata.is_true(TableProperty::EnableVariantShredding)
+            && [TableFeature::VariantShredding, TableFeature::VariantShreddingPreview].iter().any(has)
     }
 
     /// The settings of Parquet's writer that apply, by name, for any writer of the files.

@@ -229,14 +229,14 @@ pub static FEATURES: &[Feature] = &[
         ..reader(TableFeature::V2Checkpoint)
     },
     Feature { removal: Some(Removal::PROTECTED), ..reader(TableFeature::VacuumProtocolCheck) },
+    Feature { requires: &[TableFeature::VariantType], ..reader(TableFeature::VariantShredding) },
+    // the one that delta-spark 4.4 adds, by itself as there
     Feature {
-        requires: &[TableFeature::VariantType],
         used_by: &[Use::True(TableProperty::EnableVariantShredding)],
         automatic: true,
-        instead: Some(TableFeature::VariantShreddingPreview),
-        ..reader(TableFeature::VariantShredding)
+        instead: Some(TableFeature::VariantShredding),
+        ..reader(TableFeature::VariantShreddingPreview)
     },
-    Feature { requires: &[TableFeature::VariantType], ..reader(TableFeature::VariantShreddingPreview) },
     Feature {
         used_by: &[Use::Type(is_variant)],
         automatic: true,

@@ -74,7 +74,7 @@ properties! {
     EnableMaterializePartitionColumns = "delta.enableMaterializePartitionColumnsFeature", Value::Boolean;
     EnableRowTracking = "delta.enableRowTracking", Value::Boolean, or "false";
     EnableTypeWidening = "delta.enableTypeWidening", Value::Boolean, or "false";
-    EnableVariantShredding = "delta.enableVariantShredding", Value::Foreign;
+    EnableVariantShredding = "delta.enableVariantShredding", Value::Boolean, or "false";
     IgnoreProtocolDefaults = "delta.ignoreProtocolDefaults", Value::OfProtocol;
     InCommitTimestampEnablementTimestamp = "delta.inCommitTimestampEnablementTimestamp", Value::Kept;
     InCommitTimestampEnablementVersion = "delta.inCommitTimestampEnablementVersion", Value::Kept;
@@ -143,7 +143,7 @@ mod tests {
             assert!(property.name().starts_with(PREFIX), "{property}");
             assert_eq!(TableProperty::named(&property.name().to_uppercase()), Some(property));
         }
-        for other in [TableProperty::MinReaderVersion, TableProperty::EnableVariantShredding] {
+        for other in [TableProperty::MinReaderVersion, TableProperty::TuneFileSizesForRewrites] {
             assert_eq!(TableProperty::named(other.name()), None, "{other}");
         }
     }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import doors
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyspark
 import pytest
 from pyspark.errors import ArithmeticException
 from spark_jobs import jobs_of
+
+import deltaic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,6 +112,35 @@ def test_variants_on_every_route(spark: SparkSession, rows: int, by: list[str], 
         ).count()
         == rows
     )
+
+
+@pytest.mark.parametrize("said", ["false", "true"])
+def test_variants_are_shredded_where_the_table_says_so(
+    spark: SparkSession, said: str, tmp_path: Path
+) -> None:
+    path, shredded = str(tmp_path / "t"), said == "true"
+    property_of = f"TBLPROPERTIES ('delta.enableVariantShredding' = '{said}')"
+    spark.sql(f"CREATE TABLE delta.`{path}` (id LONG, v VARIANT) USING delta {property_of}")
+    text = """concat('{"id":', id, ',"s":"x"}')"""
+    rows = spark.range(3000).selectExpr("id", f"parse_json({text}) AS v")
+    # what the session says is of tables of other formats
+    spark.conf.set("spark.sql.variant.inferShreddingSchema", str(not shredded).lower())
+    try:
+        rows.write.format("delta").mode("append").option("deltaicRoute", "direct").save(path)
+    finally:
+        spark.conf.unset("spark.sql.variant.inferShreddingSchema")
+    [*files] = (tmp_path / "t").rglob("part-*.parquet")
+    typed = {any("typed_value" in column.path for column in pq.ParquetFile(f).schema) for f in files}
+    assert typed == {shredded and not pyspark.__version__.startswith("4.0.")}
+    # Spark cannot compute variant_get on shredded ones without code generation
+    read = lambda: spark.read.format("delta").load(path)  # noqa: E731
+    assert read().where(f"to_json(v) = {text}").count() == 3000
+    opened = deltaic.Table(path)
+    statistics = pa.table(opened.files(stats=True))["stats"].to_pylist()
+    assert {json.loads(text)["nullCount"]["v"] for text in statistics} == {0}
+    assert not opened.verify(deep=True).findings
+    opened.optimize()
+    assert read().where(f"to_json(v) = {text}").count() == 3000
 
 
 @pytest.mark.parametrize(

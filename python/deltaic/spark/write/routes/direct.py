@@ -27,7 +27,6 @@ _SETTINGS = {
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.fieldId.write.enabled": "true",
     "spark.sql.parquet.writeLegacyFormat": "false",
-    "spark.sql.variant.writeShredding.enabled": "false",
     "spark.sql.session.timeZone": "UTC",  # the text of partition values
     # a footer has no statistics of texts longer than 4 KiB; of those that it has the log takes the beginning
     "parquet.statistics.truncate.length": "1024",
@@ -36,6 +35,9 @@ _SETTINGS = {
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "512m",
 }
 _MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
+_SHREDDING = "spark.sql.variant.writeShredding.enabled"
+# of Spark from 4.1 on, as an option of the write; without it Spark shreds nothing
+_INFERRED = "spark.sql.variant.inferShreddingSchema"
 _PATH = "org.apache.hadoop.fs.Path"
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 # the sink, and what writes its manifest: the default one runs a process of the system for each question about a local
@@ -84,7 +86,8 @@ def _session(df: Any, plan: Any, options: WriteOptions, manager: str) -> Any:
     session = df._jdf.sparkSession().cloneSession()
     scheme = json.loads(java_method(df.sparkSession, "StoreSettings", "fileSystemOf")(session, plan.root))
     store = {**options.hadoop, **plan.hadoop_settings, **scheme}
-    for name, value in {**store, **plan.parquet, **_SETTINGS, _MANAGER: manager}.items():
+    shredding = {_SHREDDING: str(plan.shreds_variants).lower()}
+    for name, value in {**store, **plan.parquet, **_SETTINGS, **shredding, _MANAGER: manager}.items():
         session.conf().set(name, value)
     return session
 
@@ -104,7 +107,11 @@ def _run(
     stored = physical(columns, plan.partition_columns)
     utils = java_class(gateway, "org.apache.spark.api.python.PythonUtils")
     frame = select_java(df.sparkSession, frame, stored)
-    settings = {"compression": plan.compression, "maxRecordsPerFile": options.max_records_per_file}
+    settings = {
+        "compression": plan.compression,
+        "maxRecordsPerFile": options.max_records_per_file,
+        _INFERRED: str(plan.shreds_variants).lower(),
+    }
     arguments = (
         session,
         path,
