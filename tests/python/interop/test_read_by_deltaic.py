@@ -51,7 +51,15 @@ COMPUTED = (
 
 def test_every_type_of_delta_spark(delta_spark: Any, every_type: pa.Table, same: Any, tmp_path: Path) -> None:
     delta_spark.sql(TYPES.format(path=tmp_path / "t"))
-    same(deltaic.Table(str(tmp_path / "t")).to_arrow(), every_type)
+    table = deltaic.Table(str(tmp_path / "t"))
+    same(table.to_arrow(), every_type)
+    for where in (
+        "double = 'NaN'",
+        "double < 'Infinity'",
+        "double > ' -inf ' AND float <> 'nan'",
+        "float <= '+Inf'",
+    ):
+        same(table.to_arrow(where=where), delta_spark.read_where(tmp_path / "t", where))
 
 
 @pytest.mark.parametrize("checkpoint", CHECKPOINTS)

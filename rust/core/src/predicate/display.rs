@@ -27,7 +27,8 @@ impl Display for Literal {
             Literal::Null => f.write_str("NULL"),
             Literal::Boolean(v) => f.write_str(if *v { "TRUE" } else { "FALSE" }),
             Literal::Long(v) => write!(f, "{v}"),
-            Literal::Double(v) => write!(f, "{v:?}D"),
+            Literal::Double(v) if v.is_finite() => write!(f, "{v:?}D"),
+            Literal::Double(v) => write!(f, "double('{v}')"),
             Literal::Decimal(v) => f.write_str(v),
             Literal::String(v) => quoted(f, v),
             Literal::Date(days) => match day(*days) {
@@ -157,11 +158,13 @@ mod tests {
                 values: vec![Literal::Date(-1), Literal::Null, Literal::Binary(vec![0, 255])],
             })),
             compare(CompareOp::NullSafeEq, "t", Literal::Timestamp(1_500_000)),
+            compare(CompareOp::Lt, "x", Literal::Double(f64::NEG_INFINITY)),
+            compare(CompareOp::Ne, "x", Literal::Double(f64::NAN)),
             Predicate::Unknown("f(x) > 1".into()),
         ]);
         assert_eq!(
             predicate.to_string(),
-            r"id >= 5 AND (s.`x y` IS NULL OR name LIKE 'O''\_%') AND NOT (d IN (DATE '1969-12-31', NULL, X'00FF')) AND t <=> TIMESTAMP '1970-01-01 00:00:01.500Z' AND (f(x) > 1)"
+            r"id >= 5 AND (s.`x y` IS NULL OR name LIKE 'O''\_%') AND NOT (d IN (DATE '1969-12-31', NULL, X'00FF')) AND t <=> TIMESTAMP '1970-01-01 00:00:01.500Z' AND x < double('-inf') AND x <> double('NaN') AND (f(x) > 1)"
         );
         assert_eq!(Predicate::And(vec![]).to_string(), "TRUE");
     }

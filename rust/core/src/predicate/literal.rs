@@ -104,10 +104,23 @@ fn to_double(literal: &Literal) -> Option<f64> {
     match literal {
         Literal::Double(v) => Some(*v),
         Literal::Long(v) => Some(*v as f64),
-        Literal::Decimal(text) | Literal::String(text) => {
-            parse_decimal(text)?;
-            text.trim().parse().ok()
-        }
+        Literal::String(text) => not_finite(text).or_else(|| finite(text)),
+        Literal::Decimal(text) => finite(text),
+        _ => None,
+    }
+}
+
+fn finite(text: &str) -> Option<f64> {
+    parse_decimal(text)?;
+    text.trim().parse().ok()
+}
+
+/// The texts that Spark casts to what is no finite number.
+fn not_finite(text: &str) -> Option<f64> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "nan" => Some(f64::NAN),
+        "inf" | "+inf" | "infinity" | "+infinity" => Some(f64::INFINITY),
+        "-inf" | "-infinity" => Some(f64::NEG_INFINITY),
         _ => None,
     }
 }
@@ -117,7 +130,9 @@ fn to_double(literal: &Literal) -> Option<f64> {
 fn to_float(literal: &Literal) -> Option<f64> {
     let value = to_double(literal)?;
     match literal {
-        Literal::Long(_) | Literal::String(_) if f64::from(value as f32) != value => None,
+        Literal::Long(_) | Literal::String(_) if value.is_finite() && f64::from(value as f32) != value => {
+            None
+        }
         _ => Some(value),
     }
 }
@@ -221,6 +236,10 @@ mod tests {
             (decimal("-1e70"), Decimal(38, 2), "BelowAll"),
             (Literal::Double(0.1), Decimal(4, 2), "AsDouble(0.1)"),
             (decimal("0.1"), Double, "Exact(Double(0.1))"),
+            (Literal::String("NaN".into()), Double, "Exact(Double(NaN))"),
+            (Literal::String(" -Infinity ".into()), Float, "Exact(Double(-inf))"),
+            (Literal::String("nan".into()), Float, "Exact(Double(NaN))"),
+            (Literal::String("not a number".into()), Double, "Incomparable"),
             (Literal::Long(16_777_217), Float, "Incomparable"),
             (Literal::Long(16_777_216), Float, "Exact(Double(16777216.0))"),
             (Literal::String("5".into()), Integer, "Exact(Integer(5))"),

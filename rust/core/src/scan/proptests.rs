@@ -172,7 +172,7 @@ proptest! {
         }
         let names = ["n"].into_iter().chain(columns).map(str::to_owned).collect::<Vec<_>>();
         let filter = match as_condition {
-            true => RowFilter::Condition(predicate.to_string().replace("NaND", "double('NaN')")),
+            true => RowFilter::Condition(predicate.to_string()),
             false => RowFilter::Predicate(predicate.clone()),
         };
         let request = ReadRequest { columns: Some(names.clone()), filter: Some(filter), batch_size, ..ReadRequest::default() };
