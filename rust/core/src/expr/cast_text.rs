@@ -8,6 +8,7 @@ use arrow::datatypes::{
 
 use super::kernel::{Eval, texts};
 use super::time_text::{format_date, format_timestamp, is_space};
+use crate::predicate::not_finite;
 use crate::schema::DataType;
 
 pub(super) fn to_text(array: &ArrayRef, from: &DataType) -> Eval<ArrayRef> {
@@ -103,34 +104,30 @@ pub(super) fn whole(text: &str) -> Option<i64> {
 
 pub(super) fn double(text: &str) -> Option<f64> {
     let text = text.trim_matches(is_space);
-    floating(text, text.parse().ok(), |t| t.parse().ok(), f64::INFINITY, f64::NAN)
+    floating(text, text.parse().ok(), |t| t.parse().ok(), |special| special)
 }
 
 pub(super) fn float(text: &str) -> Option<f32> {
     let text = text.trim_matches(is_space);
-    floating(text, text.parse().ok(), |t| t.parse().ok(), f32::INFINITY, f32::NAN)
+    floating(text, text.parse().ok(), |t| t.parse().ok(), |special| special as f32)
 }
 
-fn floating<T: std::ops::Neg<Output = T>>(
+fn floating<T>(
     text: &str,
     parsed: Option<T>,
     parse: impl Fn(&str) -> Option<T>,
-    infinity: T,
-    nan: T,
+    of_special: impl Fn(f64) -> T,
 ) -> Option<T> {
     if text.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
         return parsed;
     }
-    match text.to_ascii_lowercase().as_str() {
-        "inf" | "+inf" | "infinity" | "+infinity" => Some(infinity),
-        "-inf" | "-infinity" => Some(-infinity),
-        "nan" => Some(nan),
-        // Java's suffixes
-        lower => {
-            let digits = lower.strip_suffix(['d', 'f'])?;
-            digits.ends_with(|c: char| c.is_ascii_digit() || c == '.').then(|| parse(digits))?
-        }
+    if let Some(special) = not_finite(text) {
+        return Some(of_special(special));
     }
+    // Java's suffixes
+    let lower = text.to_ascii_lowercase();
+    let digits = lower.strip_suffix(['d', 'f'])?;
+    digits.ends_with(|c: char| c.is_ascii_digit() || c == '.').then(|| parse(digits))?
 }
 
 /// Unscaled value and scale of a number as text, with an exponent or not. Digits beyond 128 bits are cut if they are

@@ -104,7 +104,7 @@ fn to_double(literal: &Literal) -> Option<f64> {
     match literal {
         Literal::Double(v) => Some(*v),
         Literal::Long(v) => Some(*v as f64),
-        Literal::String(text) => not_finite(text).or_else(|| finite(text)),
+        Literal::String(text) => not_finite(text.trim()).or_else(|| finite(text)),
         Literal::Decimal(text) => finite(text),
         _ => None,
     }
@@ -115,9 +115,9 @@ fn finite(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
 
-/// The texts that Spark casts to what is no finite number.
-fn not_finite(text: &str) -> Option<f64> {
-    match text.trim().to_ascii_lowercase().as_str() {
+/// What Spark casts a text to that is no finite number.
+pub(crate) fn not_finite(text: &str) -> Option<f64> {
+    match text.to_ascii_lowercase().as_str() {
         "nan" => Some(f64::NAN),
         "inf" | "+inf" | "infinity" | "+infinity" => Some(f64::INFINITY),
         "-inf" | "-infinity" => Some(f64::NEG_INFINITY),

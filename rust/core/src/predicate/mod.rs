@@ -11,3 +11,4 @@ pub(crate) mod text;
 
 pub use ast::{ColumnPath, CompareOp, Literal, Predicate};
 pub use bind::BoundColumn;
+pub(crate) use literal::not_finite;

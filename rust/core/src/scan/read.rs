@@ -12,7 +12,7 @@ use super::pages;
 use super::positions::Positions;
 use super::project::Projection;
 use super::request::{ReadRequest, resolve};
-use super::row_filter::BoundFilter;
+use super::row_filter::{BoundFilter, RowFilter};
 use super::row_ids::{ROW_COMMIT_VERSION, ROW_ID, RowIds, Tracked};
 use super::selection::{check_vector, left, positions, row_count, select};
 use super::skip::row_groups;
@@ -111,9 +111,9 @@ impl RowScan {
         let arrow = Arc::new(to_arrow_schema(&columns));
         // within a file no column is a partition column, and columns are identified by their names in the table
         let bind = |p: &Predicate| Pruner::bind(p, &columns, &[], ColumnMappingMode::None);
-        let implied = request.filter.as_ref().map(|filter| filter.predicate(schema)).transpose()?;
+        let implied = request.filter.as_ref().map(RowFilter::implied).transpose()?;
         let pruner = implied.as_ref().map(bind).transpose()?;
-        let filter = request.filter.map(|filter| filter.bind(schema, &columns)).transpose()?;
+        let filter = request.filter.map(|filter| filter.bind(&columns)).transpose()?;
         let is_partition = |name: &str| partition_columns.iter().any(|p| p.eq_ignore_ascii_case(name));
         Ok(RowScan {
             in_files: columns.fields.iter().map(|f| !is_partition(&f.name)).collect(),

@@ -30,12 +30,17 @@ impl RowFilter {
     /// # Errors
     /// [`Error::InvalidExpression`] for what is not a condition on this table.
     pub fn predicate(&self, schema: &StructType) -> Result<Predicate> {
+        if let RowFilter::Condition(text) = self {
+            Evaluator::condition(text, schema)?;
+        }
+        self.implied()
+    }
+
+    /// As [`RowFilter::predicate`], of one that a scan checks against its table.
+    pub(super) fn implied(&self) -> Result<Predicate> {
         match self {
             RowFilter::Predicate(predicate) => Ok(predicate.clone()),
-            RowFilter::Condition(text) => {
-                Evaluator::condition(text, schema)?;
-                Ok(implied(&parse(text)?, text))
-            }
+            RowFilter::Condition(text) => Ok(implied(&parse(text)?, text)),
         }
     }
 
@@ -56,18 +61,12 @@ impl RowFilter {
         }
     }
 
-    /// For batches that have these columns, with all that the filter needs.
-    pub(super) fn bind(self, schema: &StructType, read: &StructType) -> Result<BoundFilter> {
-        let text = match self {
-            RowFilter::Predicate(predicate) => return Ok(BoundFilter::Predicate(predicate)),
-            RowFilter::Condition(text) => text,
-        };
-        let columns = Evaluator::condition(&text, schema)?;
-        let fields = columns.columns().iter().filter_map(|at| schema.fields.get(*at));
-        let place = |name: &str| read.fields.iter().position(|field| field.name == name);
-        let places = fields.clone().filter_map(|field| place(&field.name)).collect();
-        let fields = StructType { fields: fields.cloned().collect() };
-        Ok(BoundFilter::Condition(Evaluator::condition(&text, &fields)?, places))
+    /// For batches that begin with these columns, with all that the filter needs.
+    pub(super) fn bind(self, read: &StructType) -> Result<BoundFilter> {
+        Ok(match self {
+            RowFilter::Predicate(predicate) => BoundFilter::Predicate(predicate),
+            RowFilter::Condition(text) => BoundFilter::Condition(Evaluator::condition(&text, read)?),
+        })
     }
 }
 
@@ -75,8 +74,7 @@ impl RowFilter {
 #[derive(Debug)]
 pub(super) enum BoundFilter {
     Predicate(Predicate),
-    /// With the places of its columns.
-    Condition(Evaluator, Vec<usize>),
+    Condition(Evaluator),
 }
 
 impl BoundFilter {
@@ -84,11 +82,7 @@ impl BoundFilter {
     pub(super) fn mask(&self, batch: &RecordBatch) -> Result<BooleanArray> {
         match self {
             BoundFilter::Predicate(predicate) => filter_mask(predicate, batch),
-            BoundFilter::Condition(condition, places) => {
-                let columns =
-                    batch.project(places).map_err(|e| Error::arrow("the columns of a condition", e))?;
-                condition.truth(&columns)
-            }
+            BoundFilter::Condition(condition) => condition.truth(batch),
         }
     }
 }

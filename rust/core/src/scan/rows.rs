@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::ordered::workers;
 use super::read::RowScan;
 use super::request::ReadRequest;
+use super::row_filter::RowFilter;
 use super::stream::RowStream;
 use crate::actions::Add;
 use crate::error::Result;
@@ -29,7 +30,7 @@ use crate::snapshot::Snapshot;
 /// Files that partition values or statistics exclude are not opened. Memory is that of the row groups and of a few
 /// batches of at most 8 files.
 pub fn read(snapshot: &Snapshot, request: ReadRequest) -> Result<RowStream> {
-    let predicate = request.filter.as_ref().map(|f| f.predicate(snapshot.schema())).transpose()?;
+    let predicate = request.filter.as_ref().map(RowFilter::implied).transpose()?;
     let extended = request.row_ids;
     let scan = RowScan::of(snapshot, request)?;
     let files = snapshot.files(FilesRequest { predicate, extended, ..FilesRequest::default() })?;

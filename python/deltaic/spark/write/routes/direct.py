@@ -35,9 +35,8 @@ _SETTINGS = {
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "512m",
 }
 _MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
-_SHREDDING = "spark.sql.variant.writeShredding.enabled"
-# of Spark from 4.1 on, as an option of the write; without it Spark shreds nothing
-_INFERRED = "spark.sql.variant.inferShreddingSchema"
+# the second is of Spark from 4.1 on; without it Spark shreds nothing
+_SHREDDING = ("spark.sql.variant.writeShredding.enabled", "spark.sql.variant.inferShreddingSchema")
 _PATH = "org.apache.hadoop.fs.Path"
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 # the sink, and what writes its manifest: the default one runs a process of the system for each question about a local
@@ -86,7 +85,7 @@ def _session(df: Any, plan: Any, options: WriteOptions, manager: str) -> Any:
     session = df._jdf.sparkSession().cloneSession()
     scheme = json.loads(java_method(df.sparkSession, "StoreSettings", "fileSystemOf")(session, plan.root))
     store = {**options.hadoop, **plan.hadoop_settings, **scheme}
-    shredding = {_SHREDDING: str(plan.shreds_variants).lower()}
+    shredding = dict.fromkeys(_SHREDDING, str(plan.shreds_variants).lower())
     for name, value in {**store, **plan.parquet, **_SETTINGS, **shredding, _MANAGER: manager}.items():
         session.conf().set(name, value)
     return session
@@ -107,11 +106,7 @@ def _run(
     stored = physical(columns, plan.partition_columns)
     utils = java_class(gateway, "org.apache.spark.api.python.PythonUtils")
     frame = select_java(df.sparkSession, frame, stored)
-    settings = {
-        "compression": plan.compression,
-        "maxRecordsPerFile": options.max_records_per_file,
-        _INFERRED: str(plan.shreds_variants).lower(),
-    }
+    settings = {"compression": plan.compression, "maxRecordsPerFile": options.max_records_per_file}
     arguments = (
         session,
         path,
