@@ -26,9 +26,9 @@ pub(crate) fn has_bounds(data_type: &DataType) -> bool {
     }
 }
 
-/// Whether the null count of this type is that of the rows. Of arrays and maps some writers count the elements.
+/// Whether the null count of this type is that of the rows. Of arrays and maps some writers count those of elements.
 pub(crate) fn has_null_count(data_type: &DataType) -> bool {
-    has_bounds(data_type) || matches!(data_type, DataType::Boolean | DataType::Binary)
+    has_bounds(data_type) || matches!(data_type, DataType::Boolean | DataType::Binary | DataType::Variant)
 }
 
 /// What statistics say of a column.

@@ -321,6 +321,8 @@ fn t29_other_types() {
     let truth = stats(json!(true), json!(true));
     assert_eq!(by_stats(DataType::Boolean, &compare("x", Eq, Literal::Boolean(false)), &[&truth]), "+");
     assert_eq!(by_stats(DataType::Boolean, &Predicate::IsNull { column: path("x") }, &[&truth]), "-");
+    assert_eq!(by_stats(DataType::Variant, &Predicate::IsNull { column: path("x") }, &[&truth]), "-");
+    assert_eq!(by_stats(DataType::Variant, &Predicate::IsNotNull { column: path("x") }, &[&truth]), "+");
     let bytes = stats(json!("b"), json!("b"));
     assert_eq!(by_stats(DataType::Binary, &compare("x", Eq, Literal::Binary(vec![1])), &[&bytes]), "+");
     let array = DataType::Array(Box::new(crate::schema::ArrayType {
