@@ -297,6 +297,7 @@ class SparkTable:
         self, storage_options: dict[str, str], predicate: str | None = None, row_ids: bool = False
     ) -> ScanPlan: ...
     def partitions(self) -> ArrowStream: ...
+    def partition_values(self) -> list[dict[str, str | None]]: ...
     def may_have_deletion_vectors(self) -> bool: ...
     def rows(self) -> int | None: ...
     def size(self) -> int: ...
@@ -408,6 +409,7 @@ class _WritePlanOptions(TypedDict):
     merge_schema: bool
     overwrite_schema: bool
     check_replaced: bool
+    engine_replaces: bool
     data_change: bool
     rules_held: bool
     whole_partitions: bool
@@ -474,6 +476,7 @@ class WritePlan:
 
 class _OptimizeOptions(TypedDict):
     predicate: str | None
+    partitions: list[dict[str, str | None]] | None
     target_size: int | None
     min_size: int | None
     max_deleted_ratio: float | None

@@ -115,6 +115,15 @@ def unqualified(text: str, name: str, *, case_sensitive: bool) -> str:
     return out + text[at:]
 
 
+def has_subquery(text: str) -> bool:
+    """Whether an SQL condition has a subquery."""
+    try:
+        tokens = Dialect().tokenize(text)
+    except TokenError:
+        return False
+    return any(token.token_type == sqlglot.TokenType.SELECT for token in tokens)
+
+
 def columns_of(text: str) -> list[list[str]] | None:
     """The columns that an SQL condition names, each as the parts of its name; `None` if sqlglot cannot parse it."""
     tree = parsed(text)

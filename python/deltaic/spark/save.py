@@ -5,9 +5,10 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from deltaic.exceptions import InvalidArgumentError
+from deltaic.exceptions import InvalidArgumentError, InvalidExpressionError, UnsupportedError
 from deltaic.predicates import columns_of
 from deltaic.spark.dml.replace import replace_matches
+from deltaic.spark.dml.replace_where import replace_where
 from deltaic.spark.read import read_set
 from deltaic.spark.session.after_commit import committed
 from deltaic.spark.session.on_server import carried_out_by_server
@@ -23,7 +24,7 @@ from deltaic.spark.write.rows import write_rows
 from deltaic.spark.write.write_columns import WriteColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from deltaic.spark.stream.batch import StreamBatch
     from deltaic.spark.write.definition import Definition
@@ -94,7 +95,6 @@ def _save(
     if given.replace_where is not None:
         sensitive = str(session.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
         given = given.plain(case_sensitive=sensitive)
-        given = given.zoned(session.conf.get(TIME_ZONE), path, storage_options)
     if definition is not None:
         given = given.defining(definition)
     replacing = given.replacing
@@ -104,19 +104,24 @@ def _save(
             replacing.refuse_definition()
         if mode in ("append", "overwrite"):
             given.check_replacing(mode)
-    plan = transaction.make_plan(
-        path,
-        mode,
-        df.schema.json(),
-        given.partition_by,
+    plan, given = _planned(
         given,
-        session.version,
-        storage_options,
-        rules_held=True,
-        definition=definition,
-        batch=batch,
-        saved_as_table=saved_as_table,
-        whole_partitions=whole_partitions,
+        lambda options: transaction.make_plan(
+            path,
+            mode,
+            df.schema.json(),
+            options.partition_by,
+            options,
+            session.version,
+            storage_options,
+            rules_held=True,
+            definition=definition,
+            batch=batch,
+            saved_as_table=saved_as_table,
+            whole_partitions=whole_partitions,
+        ),
+        lambda options: options.zoned(session.conf.get(TIME_ZONE), path, storage_options),
+        defines=definition is not None,
     )
     if given.replace_where is not None and not settings.replace_data_columns:
         _check_partitions_only(plan, given.replace_where)
@@ -126,6 +131,8 @@ def _save(
     version = None
     if not plan.skip and replacing is not None and mode == "overwrite":
         version = replace_matches(df, plan, path, replacing, given, storage_options)
+    elif not plan.skip and given.replaced_by_spark and plan.table() is not None:
+        version = replace_where(df, plan, path, given, storage_options)
     elif not plan.skip:
         folder = str(uuid.uuid4())
         rows = read_set.bind(df, plan, storage_options)
@@ -141,6 +148,26 @@ def _save(
     if asked.txn_app_id is None:
         settings.end_txn(session)
     return version
+
+
+def _planned(
+    given: WriteOptions,
+    make_plan: Callable[[WriteOptions], Any],
+    zoned: Callable[[WriteOptions], WriteOptions],
+    *,
+    defines: bool,
+) -> tuple[Any, WriteOptions]:
+    """The plan, and the options by which it is made: Spark evaluates a condition that the core cannot."""
+    if given.replace_where is None:
+        return make_plan(given), given
+    try:
+        options = zoned(given)
+        return make_plan(options), options
+    except (UnsupportedError, InvalidExpressionError):
+        if defines:
+            raise
+        options = given.by_spark()
+        return make_plan(options), options
 
 
 def _check_partitions_only(plan: Any, replaced: str) -> None:

@@ -303,6 +303,7 @@ class Maintenance(Handle):
         full: bool = False,
         progress: bool | Callable[[Progress], object] = False,
         _files: _core._FileChoices | None = None,
+        _partitions: list[dict[str, str | None]] | None = None,
         _run: Callable[[_core.Optimize], str] | None = None,
     ) -> OptimizeResult:
         """Compacts small files of a partition and leaves deleted rows out, and moves to the newest version.
@@ -348,6 +349,7 @@ class Maintenance(Handle):
             self._core.storage_options,
             {
                 "predicate": where,
+                "partitions": _partitions,
                 "target_size": target_size,
                 "min_size": min_size,
                 "max_deleted_ratio": max_deleted_ratio,

@@ -23,6 +23,7 @@ use crate::runtime;
 #[pyo3(from_item_all)]
 pub(crate) struct OptimizeOptions {
     predicate: Option<String>,
+    partitions: Option<Vec<BTreeMap<String, Option<String>>>>,
     target_size: Option<u64>,
     min_size: Option<u64>,
     max_deleted_ratio: Option<f64>,
@@ -40,6 +41,7 @@ impl From<OptimizeOptions> for maintain::OptimizeOptions {
         let files = options.files.unwrap_or_default();
         maintain::OptimizeOptions {
             predicate: options.predicate,
+            partitions: options.partitions,
             target_size: options.target_size,
             min_size: options.min_size,
             max_deleted_ratio: options.max_deleted_ratio.unwrap_or(defaults.max_deleted_ratio),

@@ -140,6 +140,12 @@ impl SparkTable {
         Ok(Stream::of(batch))
     }
 
+    /// The same values as the log has them, in the same order.
+    fn partition_values(&self, py: Python<'_>) -> PyResult<Vec<BTreeMap<String, Option<String>>>> {
+        let snapshot = self.snapshot.clone();
+        read(py, move || distinct_partitions(&snapshot))
+    }
+
     /// Whether a file may have a deletion vector; false only where none has.
     fn may_have_deletion_vectors(&self, py: Python<'_>) -> PyResult<bool> {
         let snapshot = self.snapshot.clone();

@@ -1,5 +1,6 @@
 //! Optimize: fewer files, the same rows, whatever others do meanwhile.
 
+use deltaic_core::actions::PartitionValues;
 use deltaic_core::alter::SetOptions;
 use deltaic_core::maintain::{Alteration, OptimizeDone, OptimizeOptions, alter_table, optimize};
 use deltaic_testkit::{Fault, Op, Rule};
@@ -87,6 +88,22 @@ fn a_condition_chooses_partitions() {
     // what a file is pruned by cannot say this
     let done = optimize(&location, &options("upper(concat(p, p)) = 'AA'")).unwrap();
     assert_eq!((done.considered, done.removed.len(), adds(&location).len()), (5, 5, 2));
+}
+
+#[test]
+fn an_engine_chooses_partitions() {
+    let (_, location) = table();
+    let options = |partitions: Vec<PartitionValues>| OptimizeOptions {
+        predicate: Some("only_the_engine(p)".into()),
+        partitions: Some(partitions),
+        ..Default::default()
+    };
+    let partition = |value: &str| PartitionValues::from([("p".to_owned(), Some(value.to_owned()))]);
+    assert_eq!(optimize(&location, &options(Vec::new())).unwrap().version, None);
+    let done = optimize(&location, &options(vec![partition("b"), partition("nowhere")])).unwrap();
+    assert_eq!((done.considered, done.removed.len(), adds(&location).len()), (2, 2, 6));
+    let parameters = info(&location, 7).operation_parameters.unwrap();
+    assert_eq!(parameters["predicate"], json!("[\"only_the_engine(p)\"]"));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,6 +10,7 @@ from pyspark.errors import AnalysisException
 
 from deltaic.exceptions import DeltaError, InvalidPredicateError
 from deltaic.predicates import columns_of, from_sql
+from deltaic.predicates import has_subquery as may_have_subquery
 from deltaic.spark.dml.operation import shown
 from deltaic.spark.session.jvm import java_class, java_method
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _NUMBER = "__deltaic_partition"
 _SUBQUERIES = "org.apache.spark.sql.catalyst.expressions.SubqueryExpression"
-_SUBQUERY = re.compile(r"\bselect\b", re.IGNORECASE)
 _NONDETERMINISTIC = "INVALID_NON_DETERMINISTIC_EXPRESSIONS"
 
 
@@ -60,19 +59,29 @@ def plain(op: Operation, condition: Any) -> str | None:
     return None if sql is None else str(sql)
 
 
+def has_subquery(op: Operation, condition: Any) -> bool:
+    """Whether the condition has a subquery, by its words on Spark Connect.
+
+    Raises:
+        AnalysisException: of Spark, for what is no condition on this table.
+    """
+    if op.connect:
+        return isinstance(condition, str) and may_have_subquery(condition)
+    subqueries = java_class(op.spark.sparkContext._gateway, _SUBQUERIES)
+    return bool(subqueries.hasSubquery(_analyzed(op, condition)))
+
+
 def _may_be_of_partitions(op: Operation, condition: Any) -> bool:
     """Whether the condition may name partition columns only, and has no subquery."""
     partitions = {name.lower() for name in op.dml.partition_columns}
     if op.connect:
         if not isinstance(condition, str):
             return True
-        named = None if _SUBQUERY.search(condition) else columns_of(condition)
+        named = None if may_have_subquery(condition) else columns_of(condition)
         return named is not None and all(any(p.lower() in partitions for p in path) for path in named)
-    resolved = _analyzed(op, condition)
-    subqueries = java_class(op.spark.sparkContext._gateway, _SUBQUERIES)
-    if subqueries.hasSubquery(resolved):
+    if has_subquery(op, condition):
         return False
-    names = resolved.references().toSeq()
+    names = _analyzed(op, condition).references().toSeq()
     return all(names.apply(i).name().lower() in partitions for i in range(names.size()))
 
 
@@ -118,7 +127,7 @@ def prune(op: Operation, condition: Any) -> None:
 
 
 def _predicate(op: Operation, condition: Any) -> str | None:
-    if not isinstance(condition, str) or _SUBQUERY.search(condition):
+    if not isinstance(condition, str) or may_have_subquery(condition):
         return None
     try:
         tree = json.loads(from_sql(condition))

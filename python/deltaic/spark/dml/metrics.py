@@ -39,13 +39,16 @@ def of_delete(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bo
     return metrics
 
 
-def of_replace(counts: Mapping[str, int | None], copied: int, *, by_vectors: bool) -> dict[str, int]:
+def of_replace(
+    counts: Mapping[str, int | None], copied: int, *, by_vectors: bool, by_rows: bool = True
+) -> dict[str, int]:
     """Of an overwrite of the rows that match; `copied` rows stayed and were written again.
 
     A file of which rows are marked as deleted is one that was written, and the rows that are left were copied.
+    No number of deleted rows if whole files were removed whose number of rows is unknown.
     """
-    deleted = of_delete(counts, by_vectors=by_vectors, by_rows=True)
-    files, bytes_ = deleted["numAddedFiles"], deleted["numAddedBytes"]
+    deleted = of_delete(counts, by_vectors=by_vectors, by_rows=by_rows)
+    files, bytes_ = _number(counts["addedFiles"]), _number(counts["addedBytes"])
     rows = _number(counts["addedRows"])
     if by_vectors:
         files += _number(counts["firstVectors"]) + _number(counts["nextVectors"])
@@ -61,8 +64,10 @@ def of_replace(counts: Mapping[str, int | None], copied: int, *, by_vectors: boo
     }
     if rows == 0:
         return measured
-    of_rows = {"numOutputRows": rows, "numDeletedRows": deleted["numDeletedRows"], "numCopiedRows": copied}
-    return {**measured, **of_rows}
+    measured["numOutputRows"] = rows
+    if "numDeletedRows" in deleted:
+        measured |= {"numDeletedRows": deleted["numDeletedRows"], "numCopiedRows": copied}
+    return measured
 
 
 def of_update(counts: Mapping[str, int | None], *, by_vectors: bool, by_rows: bool) -> dict[str, int]:

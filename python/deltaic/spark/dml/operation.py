@@ -319,14 +319,22 @@ class Operation:
         plan = self.dml.data_plan(df.schema.json(), changed, folder)
         self.dml.add_files(self._write(df, plan, folder, at_most))
 
-    def write_inserts(self, df: Any, *, as_changes: bool, at_most: int | None = None) -> None:
-        """Writes new rows, with columns of the table; the rules of the table fill the others."""
+    def write_inserts(
+        self, df: Any, *, as_changes: bool, at_most: int | None = None, options: WriteOptions | None = None
+    ) -> None:
+        """Writes new rows, with columns of the table; the rules of the table fill the others.
+
+        `options` are those of a write whose new rows are checked by a condition.
+        """
         folder = str(uuid.uuid4())
         plan = self.dml.insert_plan(df.schema.json(), folder)
-        self.dml.add_inserts(self._write(df, plan, folder, at_most), as_changes)
+        self.dml.add_inserts(self._write(df, plan, folder, at_most, options), as_changes)
 
-    def _write(self, df: Any, plan: Any, folder: str, at_most: int | None) -> list[str]:
-        return write_rows(self.bound(df), plan, self.ref.path, folder, self._options, at_most=at_most)
+    def _write(
+        self, df: Any, plan: Any, folder: str, at_most: int | None, options: WriteOptions | None = None
+    ) -> list[str]:
+        options = options or self._options
+        return write_rows(self.bound(df), plan, self.ref.path, folder, options, at_most=at_most)
 
     def sequences(self, given: StructType) -> dict[str, Sequence]:
         """The generators of identity columns that new rows of this schema lack; the commit records their values."""

@@ -7,7 +7,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from deltaic import columns
+from deltaic.exceptions import InvalidExpressionError, UnsupportedError
 from deltaic.spark.maintenance import result_frames
+from deltaic.spark.maintenance.chosen_partitions import chosen_partitions
 from deltaic.spark.maintenance.result_rows import hadoop_path
 from deltaic.spark.session import local_frames
 from deltaic.spark.session.after_commit import committed_at
@@ -112,16 +114,18 @@ def optimized(ref: TableRef, where: list[str], **how: Any) -> dict[str, Any]:
     said = user_metadata(ref.spark, "optimize")
     table = Table(ref.path, storage_options=storage(ref.spark, ref.storage_options))
     started = time.time_ns()
-    zone = ref.spark.conf.get(TIME_ZONE)
     run = OptimizeRun(ref.spark)
-    where = [in_utc(zone, text, ref.path, ref.storage_options) for text in where]
-    done = table.optimize(
-        " AND ".join(f"({text})" for text in where) or None,
-        user_metadata=said,
-        _files=Settings.of(ref.spark, "optimize").files(),
-        _run=run,
-        **{**optimize_rules(ref.spark), **how},
-    )
+    how = {"user_metadata": said, "_run": run, **optimize_rules(ref.spark), **how}
+    files = Settings.of(ref.spark, "optimize").files()
+    zone = ref.spark.conf.get(TIME_ZONE)
+    try:
+        text = _all([in_utc(zone, condition, ref.path, ref.storage_options) for condition in where])
+        done = table.optimize(text, _files=files, **how)
+    except (UnsupportedError, InvalidExpressionError) as error:
+        text = _all(where)
+        if text is None:
+            raise
+        done = table.optimize(text, _files=files, _partitions=chosen_partitions(ref, text, error), **how)
     committed_at(ref.spark, table.uri, done.version)
     metrics = {
         **_metrics(done, table, run.tasks),
@@ -129,6 +133,10 @@ def optimized(ref: TableRef, where: list[str], **how: Any) -> dict[str, Any]:
         "endTimeMs": time.time_ns() // 1_000_000,
     }
     return {"path": hadoop_path(table.uri), "metrics": metrics}
+
+
+def _all(conditions: list[str]) -> str | None:
+    return " AND ".join(f"({text})" for text in conditions) or None
 
 
 def _metrics(done: OptimizeResult, table: Table, tasks: int) -> dict[str, Any]:

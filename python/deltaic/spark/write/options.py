@@ -62,13 +62,15 @@ class WriteOptions:
     replace_where: str | None = None
     target_alias: str | None = None
     """The name of the table in `replace_where`."""
-    aliased: str | None = None
-    """The condition as it was given, where it calls the table by a name."""
+    where_given: str | None = None
+    """The condition as it was given, where `replace_where` says the same in other words."""
     replacing: Replacing | None = None
     dynamic_partitions: bool | None = None
     optimize_write: bool | None = None
     auto_compact: bool | None = None
     """The session's setting for it."""
+    replaced_by_spark: bool = False
+    """Whether Spark finds the rows that `replace_where` selects: the core cannot evaluate it as this session does."""
     check_replaced: bool = True
     """Whether rows that `replace_where` would not replace are refused: the session's setting for it."""
     configuration: dict[str, str] = field(default_factory=dict)
@@ -203,14 +205,27 @@ class WriteOptions:
         if self.replace_where is None or self.target_alias is None:
             return self
         plain = unqualified(self.replace_where, self.target_alias, case_sensitive=case_sensitive)
-        return replace(self, replace_where=plain, aliased=self.replace_where)
+        return replace(self, replace_where=plain, where_given=self.replace_where)
+
+    def by_spark(self) -> WriteOptions:
+        """With a condition that Spark evaluates."""
+        return replace(self, replaced_by_spark=True)
+
+    def without_condition(self) -> WriteOptions:
+        """Of files whose rows need not meet the condition."""
+        return replace(self, replace_where=None)
+
+    @property
+    def within(self) -> str | None:
+        """The condition that new rows must meet, if they are checked."""
+        return self.replace_where if self.check_replaced else None
 
     @property
     def shown(self) -> dict[str, str]:
         """What the history shows of the condition of an overwrite as it was given."""
         if self.replacing is not None:
             return self.replacing.shown
-        return {} if self.aliased is None else {"predicate": self.aliased}
+        return {} if self.where_given is None else {"predicate": self.where_given}
 
     def zoned(self, zone: str, path: str, storage_options: Mapping[str, str] | None) -> WriteOptions:
         """With a condition that means in any time zone what it means in this one.
@@ -220,7 +235,8 @@ class WriteOptions:
         """
         if self.replace_where is None:
             return self
-        return replace(self, replace_where=in_utc(zone, self.replace_where, path, storage_options))
+        where = in_utc(zone, self.replace_where, path, storage_options)
+        return replace(self, replace_where=where, where_given=self.where_given or self.replace_where)
 
     def for_batch(self, txn: tuple[str, int] | None) -> WriteOptions:
         """For a batch of a stream, which records an application and its version."""

@@ -99,26 +99,31 @@ def _write(
                 "deltaicRoute", f"`direct` writes by Hadoop. {reason}, or leave it out"
             )
         tasks = task_count(df) if rules.identities else 1
-        within = options.replace_where if options.check_replaced else None
-        rows = table_rows(df, columns, rules, path, tasks=tasks, within=within)
+        rows = table_rows(df, columns, rules, path, tasks=tasks, within=options.within)
         rows = _gathered(rows, plan, [c.name for c in columns if c.partition])
         return direct.write(rows, plan, columns, folder, options)
+    # another condition is checked by the core, which writes
+    within = options.within if options.replaced_by_spark else None
     if route == "driver":
-        return driver.write(_on_driver(df, columns, rules, path), plan, folder)
-    if rules:
+        return driver.write(_on_driver(df, columns, rules, path, within), plan, folder)
+    guarded = bool(rules) or within is not None
+    if guarded:
         tasks = task_count(df) if rules.identities else 1
-        df = table_rows(df, columns, rules, path, tasks=tasks)
-    named = [c.name if rules else c.source for c in columns if c.partition]
+        df = table_rows(df, columns, rules, path, tasks=tasks, within=within)
+    named = [c.name if guarded else c.source for c in columns if c.partition]
     df = _gathered(df, plan, [name for name in named if name is not None])
     return arrow.write(df, plan, folder)
 
 
-def _on_driver(df: Any, columns: list[WriteColumn], rules: RowRules, path: str) -> Any:
+def _on_driver(
+    df: Any, columns: list[WriteColumn], rules: RowRules, path: str, within: str | None = None
+) -> Any:
     """The rows of a small DataFrame as the table has them."""
-    if not rules:
+    if not rules and within is None:
         return df
     # one task counts without gaps
-    return table_rows(df.coalesce(1) if rules.identities else df, columns, rules, path, tasks=1)
+    df = df.coalesce(1) if rules.identities else df
+    return table_rows(df, columns, rules, path, tasks=1, within=within)
 
 
 def _gathered(rows: Any, plan: Any, partition_by: Sequence[str]) -> Any:

@@ -57,6 +57,7 @@ def make_plan(
             "merge_schema": options.merge_schema is True,
             "overwrite_schema": options.overwrite_schema,
             "check_replaced": options.check_replaced,
+            "engine_replaces": options.replaced_by_spark,
             "data_change": options.data_change,
             "rules_held": rules_held,
             "whole_partitions": whole_partitions,

@@ -32,6 +32,10 @@ pub(crate) struct Removed {
     /// With their file or for another.
     pub(crate) vectors_removed: u64,
     pub(crate) vectors_updated: u64,
+    /// Rows that stayed in files with others that are marked as deleted.
+    pub(crate) kept_rows: u64,
+    /// The bytes of these files.
+    pub(crate) kept_bytes: u64,
     pub(crate) change_files: u64,
     pub(crate) scan_millis: u64,
     pub(crate) rewrite_millis: u64,
@@ -138,6 +142,7 @@ fn remove_files(attempt: &DmlAttempt, txn: &mut Transaction, files: &[Add]) -> R
 
 fn by_vectors(attempt: &DmlAttempt, txn: &mut Transaction, touched: &[Touched]) -> Result<Removed> {
     let marked = mark(attempt, txn, touched)?;
+    let kept = || touched.iter().filter(|t| !t.is_whole());
     Ok(Removed {
         deleted_rows: Some(touched.iter().map(|t| t.matched.len()).sum()),
         removed_files: marked.removed_files,
@@ -145,6 +150,8 @@ fn by_vectors(attempt: &DmlAttempt, txn: &mut Transaction, touched: &[Touched]) 
         vectors_added: marked.added + marked.updated,
         vectors_removed: marked.removed + marked.updated,
         vectors_updated: marked.updated,
+        kept_rows: kept().map(|t| t.rows.saturating_sub(t.gone().cardinality())).saturating_sum(),
+        kept_bytes: kept().map(|t| t.add.size.unsigned_abs()).saturating_sum(),
         ..Default::default()
     })
 }

@@ -488,13 +488,14 @@ impl DistributedDml {
         self.claim(&mut txn)?;
         self.define(&mut txn)?;
         txn.operation_mut().set_metrics(metrics);
-        self.whole.iter().for_each(|file| txn.remove_file(file, true));
+        let data_change = self.job.attempt.write.data_change;
+        self.whole.iter().for_each(|file| txn.remove_file(file, data_change));
         if by_vectors {
             mark(&self.job.attempt, &mut txn, &self.touched)?;
         } else {
-            self.touched.iter().for_each(|t| txn.remove_file(&t.add, true));
+            self.touched.iter().for_each(|t| txn.remove_file(&t.add, data_change));
         }
-        self.adds.iter().for_each(|add| txn.add(add.clone()));
+        self.adds.iter().for_each(|add| txn.add(Add { data_change, ..add.clone() }));
         self.cdc.iter().for_each(|cdc| txn.cdc(cdc.clone()));
         // the engine's files, too, survive a power cut before a commit names them
         let (store, root) = (self.job.snapshot.location().store(), self.job.snapshot.location().root());

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::actions::PartitionValues;
 use crate::write::ParquetOptions;
 
 /// How to optimize.
@@ -8,6 +9,9 @@ use crate::write::ParquetOptions;
 pub struct OptimizeOptions {
     /// The partitions to look at: a condition on partition columns, in Spark SQL. None takes all.
     pub predicate: Option<String>,
+    /// The partitions for which an engine found [`OptimizeOptions::predicate`] to be true, by their values in the log. The
+    /// predicate may be one that only the engine knows, and is not evaluated here.
+    pub partitions: Option<Vec<PartitionValues>>,
     /// Columns by whose Z-order the rows of each partition are sorted, in new files: a condition on any of them then
     /// reads few of the files. Every file of the partitions is rewritten. Each is a name or a list of names as in SQL,
     /// such as `a` or `s.x, b`.
@@ -42,6 +46,7 @@ impl Default for OptimizeOptions {
     fn default() -> Self {
         OptimizeOptions {
             predicate: None,
+            partitions: None,
             zorder_by: Vec::new(),
             check_statistics: true,
             full: false,

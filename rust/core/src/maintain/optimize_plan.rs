@@ -1,5 +1,6 @@
 //! What an optimize will rewrite, from one version, and the commit of what became of it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
@@ -177,11 +178,20 @@ fn deleted_rows(bin: &Bin) -> u64 {
 struct Wanted<'a> {
     plan: &'a WritePlan,
     condition: RowCondition<'a>,
-    these: Option<&'a Partitions>,
+    these: Option<Cow<'a, Partitions>>,
+    /// What the history shows, where an engine found them.
+    shown: Option<String>,
 }
 
 impl<'a> Wanted<'a> {
     fn of(plan: &'a WritePlan, options: &OptimizeOptions, these: Option<&'a Partitions>) -> Result<Self> {
+        if let Some(found) = &options.partitions {
+            let condition = RowCondition::new(None, plan)?;
+            let these: Partitions =
+                found.iter().map(|values| canonical(plan, values)).collect::<Result<_>>()?;
+            let shown = options.predicate.clone();
+            return Ok(Wanted { plan, condition, these: Some(Cow::Owned(these)), shown });
+        }
         let partitioning = || plan.partition_columns.join(", ");
         let refusal = |column: &str| {
             let partitioning = partitioning();
@@ -207,14 +217,14 @@ impl<'a> Wanted<'a> {
             }
         })?;
         match condition.other_column() {
-            None => Ok(Wanted { plan, condition, these }),
+            None => Ok(Wanted { plan, condition, these: these.map(Cow::Borrowed), shown: None }),
             Some(column) => Err(refusal(column)),
         }
     }
 
     /// How many files they have, and by partition those that are worth it, or all of them. Memory is taken by these alone.
     fn files(&self, snapshot: &Snapshot, worth: Option<&Worth>) -> Result<(u64, FilesOfPartitions)> {
-        let these = self.these.map(|these| rows_of_partitions(self.plan, these));
+        let these = self.these.as_deref().map(|these| rows_of_partitions(self.plan, these));
         let predicate = these.as_ref().or(self.condition.predicate());
         let all = predicate.is_none();
         let mut partitions: HashMap<PartitionValues, Option<_>, RandomState> = HashMap::default();
@@ -255,15 +265,16 @@ impl<'a> Wanted<'a> {
             return Ok(None);
         }
         let partition = canonical(self.plan, values)?;
-        Ok(self.these.is_none_or(|these| these.contains(&partition)).then_some(partition))
+        Ok(self.these.as_deref().is_none_or(|these| these.contains(&partition)).then_some(partition))
     }
 
     /// What the history shows.
     fn predicates(&self) -> Vec<String> {
         let partitioned = !self.plan.partition_columns.is_empty();
-        let these = self.these.filter(|_| partitioned);
+        let these = self.these.as_deref().filter(|_| partitioned && self.shown.is_none());
         let these = these.map(|these| rows_of_partitions(self.plan, these).to_string());
-        these.or(self.condition.text().map(str::to_owned)).into_iter().collect()
+        let shown = self.shown.as_deref().or(self.condition.text()).map(str::to_owned);
+        these.or(shown).into_iter().collect()
     }
 }
 

@@ -345,7 +345,8 @@ fn with_schema_switches(operation: Operation, options: &WriteOptions) -> Operati
     on.fold(operation, |operation, (name, _)| operation.with_json(name, true))
 }
 
-/// The metrics of delta-spark: what was copied is in the output, too. Rows are not counted where some of them cannot be.
+/// The metrics of delta-spark: what was copied is in the output, too, and a file of which rows are marked as deleted counts
+/// as one that was copied. Rows are not counted where some of them cannot be.
 fn measure(txn: &mut Transaction, result: &WriteResult, replaced: &Replaced, options: &WriteOptions) {
     if options.streams {
         txn.operation_mut().set_metrics([
@@ -358,23 +359,26 @@ fn measure(txn: &mut Transaction, result: &WriteResult, replaced: &Replaced, opt
     }
     let removed = replaced.rows.as_ref().map(|rows| rows.removed).unwrap_or_default();
     let mut metrics = vec![
-        ("numFiles", result.files + removed.added_files),
-        ("numOutputBytes", result.bytes + removed.added_bytes),
+        ("numFiles", result.files + removed.added_files + removed.vectors_added),
+        (
+            "numOutputBytes",
+            result.bytes.saturating_add(removed.added_bytes).saturating_add(removed.kept_bytes),
+        ),
     ];
     if options.mode == WriteMode::Overwrite {
         metrics.extend([("numRemovedFiles", replaced.files), ("numRemovedBytes", replaced.bytes)]);
     }
-    let rows = result.rows + removed.copied_rows;
+    let copied = removed.copied_rows + removed.kept_rows;
+    let rows = result.rows + copied;
     if let Some(replaced_rows) = &replaced.rows {
         metrics.push(("numAddedChangeFiles", replaced_rows.change_files));
         if rows > 0 {
             metrics.push(("numOutputRows", rows));
             match removed.deleted_rows {
                 Some(0) | None if replaced.files > 0 => {}
-                deleted => metrics.extend([
-                    ("numDeletedRows", deleted.unwrap_or(0)),
-                    ("numCopiedRows", removed.copied_rows),
-                ]),
+                deleted => {
+                    metrics.extend([("numDeletedRows", deleted.unwrap_or(0)), ("numCopiedRows", copied)])
+                }
             }
         }
     } else {

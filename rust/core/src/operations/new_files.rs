@@ -38,7 +38,8 @@ pub(crate) fn fill(
     folder: Option<&str>,
 ) -> Result<Vec<WrittenData>> {
     let mut files = TableWriter::new(plan, uploads, options, folder);
-    let checked = options.replace_where.as_deref().filter(|_| options.check_replaced);
+    let checks = options.check_replaced && !options.engine_replaces;
+    let checked = options.replace_where.as_deref().filter(|_| checks);
     let replaced = checked.map(|text| RowCondition::new(Some(text), plan)).transpose()?;
     for batch in data {
         let given = batch.map_err(|e| Error::arrow("reading the data to write", e))?;

@@ -71,6 +71,10 @@ pub struct WriteOptions {
     pub overwrite_schema: bool,
     /// Whether rows that [`WriteOptions::replace_where`] would not replace are refused.
     pub check_replaced: bool,
+    /// Whether an engine finds the rows of [`WriteOptions::replace_where`], removes them
+    /// ([`crate::engine::DistributedDml::of_write`]) and checks the new ones. The condition may be one that only it knows, and
+    /// is not looked at here.
+    pub engine_replaces: bool,
     /// Whether rows change. `false` states that the same rows are only rearranged, so that streams skip the commit;
     /// nobody checks it.
     pub data_change: bool,
@@ -206,6 +210,7 @@ impl Default for WriteOptions {
             merge_schema: false,
             overwrite_schema: false,
             check_replaced: true,
+            engine_replaces: false,
             data_change: true,
             rules_held: false,
             whole_partitions: false,

@@ -28,6 +28,9 @@ pub(super) fn check_options(plan: &WritePlan, options: &WriteOptions) -> Result<
         return invalid("replace_where", "and dynamic partition overwrite contradict each other; give one")
             .map_err(|error| error.of_condition(&condition::REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE));
     }
+    if options.engine_replaces {
+        return Ok(());
+    }
     let condition = RowCondition::new(Some(text), plan).map_err(|error| match parse(text) {
         Ok(_) => error,
         Err(_) if has_subquery(text) => {
