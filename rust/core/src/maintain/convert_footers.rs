@@ -10,7 +10,7 @@ use super::convert_schema::{merge, of_name};
 use crate::actions::{Add, FilePath, Metadata};
 use crate::alter::SetOptions;
 use crate::alter::properties::for_new_table;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, condition};
 use crate::partition::partition_folder_values;
 use crate::properties::TableProperty;
 use crate::schema::{ColumnMappingMode, DataType, StructType};
@@ -72,7 +72,12 @@ impl Footers {
             let read = |file: &Found| {
                 location.cancel().check()?;
                 let path = root.join(&file.meta.name);
-                let footer = read_footer(location.store().as_ref(), &path, file.meta.size)?;
+                let footer = read_footer(location.store().as_ref(), &path, file.meta.size).map_err(
+                    |error| match error {
+                        Error::DataFile { .. } => error.of_condition(&condition::FAILED_READ_FILE_FOOTER),
+                        error => error,
+                    },
+                )?;
                 let columns = footer_schema(&footer, &path.to_string())?;
                 location.progress().done(1, file.meta.size);
                 Ok((columns, footer))

@@ -273,3 +273,24 @@ NAMES = {
     "underline": "_p",
     "dot": ".p",
 }
+
+
+@AREA.family({name: name for name in ("orc", "json", "csv")})
+def files_of_another_format(p: Player, name: str) -> None:
+    p.sql("SELECT id FROM range(3)").coalesce(1).write.format(name).save(p.path)
+    p.attempt(f"CONVERT TO DELTA parquet.`{p.path}`", f"CONVERT TO DELTA {name}.`{p.path}`")
+
+
+@AREA.family({name: name for name in ("_a", "c.d", "i%j", "k+l")})
+def names_of_partition_columns(p: Player, name: str) -> None:
+    folder = name.replace("%", "%25")
+    p.sql("SELECT id FROM range(3)").coalesce(1).write.parquet(f"{p.path}/{folder}=1")
+    p.attempt(f"CONVERT TO DELTA parquet.`{p.path}` PARTITIONED BY (`{name}` INT)")
+    p.rows()
+
+
+@AREA.situation()
+def a_table_by_both_names(p: Player) -> None:
+    p.sql("SELECT id FROM range(3)").coalesce(1).write.format("delta").save(p.path)
+    p.attempt(f"CONVERT TO DELTA delta.`{p.path}`", f"CONVERT TO DELTA parquet.`{p.path}`")
+    p.commit()
