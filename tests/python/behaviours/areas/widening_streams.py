@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from playing import Area
+from pyspark.sql.functions import expr
 
 if TYPE_CHECKING:
     from playing import Player
@@ -83,3 +84,55 @@ def what_is_streamed_shows_no_changes(p: Player) -> None:
     p.sql("ALTER TABLE {t} ALTER COLUMN a TYPE INT", "INSERT INTO {t} VALUES (70000)")
     p.schema(p.spark.readStream.format("delta").load(p.path))
     p.schema(p.read())
+
+
+# what a query does with the column that becomes wider
+SHAPES = {
+    "all": ("*", None),
+    "a filter": ("*", "v > 0"),
+    "a filter on another": ("id", "id > 0"),
+    "a projection": ("id, v + 1 AS w", None),
+    "a cast": ("id, CAST(v AS STRING) AS v", None),
+    "without it": ("id", None),
+    "distinct": ("*", "distinct"),
+    "without duplicates": ("*", "duplicates"),
+    "a sum": ("*", "sum"),
+    "a key": ("*", "key"),
+}
+WIDENED = {
+    **{name: ("INT", "BIGINT", shape) for name, shape in SHAPES.items()},
+    **{f"{name}, of fractions": ("FLOAT", "DOUBLE", SHAPES[name]) for name in ("all", "a projection")},
+}
+
+
+@AREA.family(WIDENED, quick=("all", "a key"))
+def a_source_that_becomes_wider(p: Player, case: tuple[str, str, tuple[str, str | None]]) -> None:
+    """Five runs of one query: before, after, where the session allows it, and over a RESTORE."""
+    before, after, (columns, how) = case
+    p.conf("spark.sql.shuffle.partitions", "1")
+    p.sql(f"CREATE TABLE {{t}} (id INT, v {before}) USING delta TBLPROPERTIES ({WIDENS})")
+    p.sql("INSERT INTO {t} VALUES (1, 1), (2, 2)")
+
+    def run(**options: str) -> None:
+        rows = p.spark.readStream.format("delta").options(**options).load(p.path)
+        if how == "distinct":
+            rows = rows.distinct()
+        elif how == "duplicates":
+            rows = rows.dropDuplicates(["v"])
+        elif how in ("sum", "key"):
+            rows = rows.groupBy("id").agg(expr("sum(v) AS v")) if how == "sum" else rows.groupBy("v").count()
+        else:
+            rows = (rows if how is None else rows.where(how)).selectExpr(*columns.split(", "))
+        mode = "complete" if how in ("sum", "key") else "append"
+        p.stream(rows=rows, mode=mode, mergeSchema="true")
+
+    p.attempt(run)
+    p.sql(f"ALTER TABLE {{t}} ALTER COLUMN v TYPE {after}", "INSERT INTO {t} VALUES (3, 3000)")
+    p.attempt(run, run)
+    p.conf("spark.databricks.delta.streaming.allowSourceColumnTypeChange", "always")
+    p.attempt(run, run)
+    p.rows(p.read(f"{p.at}/u"))
+    p.attempt(lambda: run(schemaTrackingLocation=f"{p.at}/checkpoint/schemas"))
+    p.attempt("RESTORE TABLE {t} TO VERSION AS OF 1", run, run)
+    p.rows(p.read(f"{p.at}/u"))
+    p.schema(p.read(f"{p.at}/u"))
