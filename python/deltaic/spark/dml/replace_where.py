@@ -14,6 +14,7 @@ from deltaic.spark.dml.conditions import check_deterministic, has_subquery
 from deltaic.spark.dml.operation import Operation
 from deltaic.spark.dml.rewritten_files import rewrite
 from deltaic.spark.dml.touched_rows import take_matches
+from deltaic.spark.dml.unresolved_columns import naming_columns
 from deltaic.spark.session.table_ref import TableRef
 
 if TYPE_CHECKING:
@@ -70,13 +71,12 @@ def replace_where(
 def _check(op: Operation, condition: str) -> None:
     """Checks the condition before anything runs."""
     try:
-        if has_subquery(op, condition):
-            reason = "it has a subquery"
-            raise _refusal(condition, reason).named(
-                "DELTA_UNSUPPORTED_SUBQUERY", operation="DELETE", cond=condition
-            )
-        check_deterministic(op, condition)
-        _ = op.rows().where(op.column(condition)).schema
+        with naming_columns(op, [condition]):
+            if has_subquery(op, condition):
+                refusal = _refusal(condition, "it has a subquery")
+                raise refusal.named("DELTA_UNSUPPORTED_SUBQUERY", operation="DELETE", cond=condition)
+            check_deterministic(op, condition)
+            _ = op.rows().where(op.column(condition)).schema
     except AnalysisException as error:
         if not str(error.getCondition()).startswith("PARSE_"):
             raise
