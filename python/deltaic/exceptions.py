@@ -249,6 +249,11 @@ class InvalidExpressionError(DeltaError, ValueError):
     expression: str
     reason: str
 
+    @classmethod
+    def of(cls, expression: str, reason: str) -> InvalidExpressionError:
+        """The error of an expression, whose message is both."""
+        return cls(f"expression `{expression}`: {reason}", expression=expression, reason=reason)
+
 
 class InvariantViolationError(DeltaError, ValueError):
     """A row that breaks a rule of the table. Nothing of the write is in the table."""

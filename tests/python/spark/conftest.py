@@ -12,6 +12,7 @@ from plans import files_read
 from served_sessions import session
 
 import deltaic
+from deltaic.spark.dml.operation import Operation
 
 pytest.register_assert_rewrite("alike")
 
@@ -70,6 +71,22 @@ def setting(spark: SparkSession) -> Iterator[Callable[[str, str], None]]:
                 spark.conf.unset(name)
             else:
                 spark.conf.set(name, value)
+
+
+@pytest.fixture
+def overtaken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
+    """Lets something else be committed between the look at the table and the next commit."""
+    commit = Operation.commit
+
+    def by(other: Callable[[], Any]) -> None:
+        def later(self: Operation, *args: Any, **kwargs: Any) -> Any:
+            monkeypatch.setattr(Operation, "commit", commit)
+            other()
+            return commit(self, *args, **kwargs)
+
+        monkeypatch.setattr(Operation, "commit", later)
+
+    return by
 
 
 @pytest.fixture

@@ -69,10 +69,7 @@ def _is_rule(spark: Any, table: Table, name: str, expression: str) -> bool:
         return False
     if isinstance(rows.select(truth).schema[0].dataType, BooleanType):
         return True
-    reason = "it is not a condition"
-    error = InvalidExpressionError(
-        f"expression `{expression}`: {reason}", expression=expression, reason=reason
-    )
+    error = InvalidExpressionError.of(expression, "it is not a condition")
     raise error.named("DELTA_NON_BOOLEAN_CHECK_CONSTRAINT", name=name, expr=expression)
 
 

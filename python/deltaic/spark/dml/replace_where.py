@@ -51,7 +51,7 @@ def replace_where(
         by_rows = take_matches(op, condition)
         if by_rows and not options.data_change:
             raise _data_change(condition)
-        by_vectors = bool(op.dml.uses_vectors) and "delete" not in op.settings.without_vectors
+        by_vectors = by_rows and bool(op.dml.uses_vectors) and "delete" not in op.settings.without_vectors
         tells = False
         if by_rows and not by_vectors and op.counts()["touchedFiles"]:
             rewrite(op)
@@ -62,7 +62,6 @@ def replace_where(
             kind = op.functions.lit("delete").alias(CHANGE_TYPE)
             op.write_changes(op.matched(condition).select(*columns, kind))
         op.write_inserts(df, as_changes=tells, options=options)
-        by_vectors = by_vectors and by_rows
         measured = metrics.of_replace(op.counts(), copied, by_vectors=by_vectors, by_rows=by_rows)
         op.commit(measured, by_vectors=by_vectors)
         return op.committed
@@ -73,19 +72,15 @@ def _check(op: Operation, condition: str) -> None:
     try:
         with naming_columns(op, [condition]):
             if has_subquery(op, condition):
-                refusal = _refusal(condition, "it has a subquery")
+                refusal = InvalidExpressionError.of(condition, "it has a subquery")
                 raise refusal.named("DELTA_UNSUPPORTED_SUBQUERY", operation="DELETE", cond=condition)
             check_deterministic(op, condition)
-            _ = op.rows().where(op.column(condition)).schema
+            _ = op.matching_rows(condition).schema
     except AnalysisException as error:
         if not str(error.getCondition()).startswith("PARSE_"):
             raise
-        refusal = _refusal(condition, "Spark cannot parse it")
+        refusal = InvalidExpressionError.of(condition, "Spark cannot parse it")
         raise refusal.named("DELTA_FAILED_RECOGNIZE_PREDICATE", predicate=condition) from error
-
-
-def _refusal(condition: str, reason: str) -> InvalidExpressionError:
-    return InvalidExpressionError(f"expression `{condition}`: {reason}", expression=condition, reason=reason)
 
 
 def _data_change(condition: str) -> InvalidArgumentError:

@@ -32,10 +32,7 @@ def chosen_partitions(ref: TableRef, condition: str, refusal: DeltaError) -> lis
         AnalysisException: of Spark, for what is no condition.
     """
     if has_subquery(condition):
-        reason = "it has a subquery"
-        refused = InvalidExpressionError(
-            f"expression `{condition}`: {reason}", expression=condition, reason=reason
-        )
+        refused = InvalidExpressionError.of(condition, "it has a subquery")
         raise refused.named("DELTA_UNSUPPORTED_SUBQUERY_IN_PARTITION_PREDICATES")
     table = _core.SparkTable(ref.path, None, None, storage(ref.spark, ref.storage_options))
     facts = json.loads(table.describe())

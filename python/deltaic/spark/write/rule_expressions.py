@@ -95,7 +95,7 @@ class Rule:
     def refused(self, what: str | None, reason: str) -> InvalidExpressionError:
         """The error of a rule; `what` it must not hold is a `subquery`, `random`, of the `user`, or a `function`."""
         text = self.expression
-        error = InvalidExpressionError(f"expression `{text}`: {reason}", expression=text, reason=reason)
+        error = InvalidExpressionError.of(text, reason)
         if what is None:
             return error
         if self.kind == DEFAULT:

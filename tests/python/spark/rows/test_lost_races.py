@@ -10,7 +10,6 @@ from pyspark.errors import PySparkException
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark.dml.operation import Operation
 from deltaic.spark.write.retry import MAX_REPLAYS
 from deltaic.tables import DeltaTable
 
@@ -54,22 +53,6 @@ def make(spark: SparkSession, tmp_path: Path) -> Callable[[bool], str]:
         return path
 
     return table
-
-
-@pytest.fixture
-def overtaken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
-    """Lets something else be committed between the look at the table and the next commit."""
-    commit = Operation.commit
-
-    def by(other: Callable[[], Any]) -> None:
-        def later(self: Operation, *args: Any, **kwargs: Any) -> Any:
-            monkeypatch.setattr(Operation, "commit", commit)
-            other()
-            return commit(self, *args, **kwargs)
-
-        monkeypatch.setattr(Operation, "commit", later)
-
-    return by
 
 
 @pytest.fixture

@@ -12,12 +12,11 @@ from pyspark.errors import PySparkException
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark.dml.operation import Operation
 from deltaic.spark.write.retry import MAX_REPLAYS
 from deltaic.tables import DeltaTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -51,35 +50,6 @@ def make(spark: SparkSession, tmp_path: Path) -> Callable[..., str]:
         return path
 
     return table
-
-
-@pytest.fixture
-def overtaken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
-    """Lets something else be committed between the look at the table and the next commit."""
-    commit = Operation.commit
-
-    def by(other: Callable[[], Any]) -> None:
-        def later(self: Operation, *args: Any, **kwargs: Any) -> Any:
-            monkeypatch.setattr(Operation, "commit", commit)
-            other()
-            return commit(self, *args, **kwargs)
-
-        monkeypatch.setattr(Operation, "commit", later)
-
-    return by
-
-
-@pytest.fixture
-def setting(spark: SparkSession) -> Iterator[Callable[[str, str], None]]:
-    given = []
-
-    def put(name: str, value: str) -> None:
-        given.append(name)
-        spark.conf.set(name, value)
-
-    yield put
-    for name in given:
-        spark.conf.unset(name)
 
 
 def append(path: str, key: int) -> None:

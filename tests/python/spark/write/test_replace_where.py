@@ -12,7 +12,6 @@ from pyspark.errors import PySparkException
 
 import deltaic
 from deltaic import exceptions
-from deltaic.spark.dml.operation import Operation
 from deltaic.spark.write.retry import MAX_REPLAYS
 from deltaic.tables import DeltaTable
 
@@ -168,21 +167,6 @@ def test_a_table_that_loses_no_rows(door: Any, make: Any) -> None:
 
 class TestBesideOthers:
     @pytest.fixture
-    def overtaken(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
-        """Lets something else be committed between the look at the table and the next commit."""
-        commit = Operation.commit
-
-        def by(other: Callable[[], Any]) -> None:
-            def later(self: Operation, *args: Any, **kwargs: Any) -> Any:
-                monkeypatch.setattr(Operation, "commit", commit)
-                other()
-                return commit(self, *args, **kwargs)
-
-            monkeypatch.setattr(Operation, "commit", later)
-
-        return by
-
-    @pytest.fixture
     def path(self, spark: SparkSession, tmp_path: Path, request: Any) -> str:
         at = str(tmp_path / "t")
         for first in (0, 5):
@@ -202,15 +186,12 @@ class TestBesideOthers:
         assert ids(path) == [1, 3, 7, 9, 102]
 
     def test_a_lost_race_is_an_error_and_nothing_is_left_of_it(
-        self, spark: SparkSession, path: str, overtaken: Any
+        self, spark: SparkSession, path: str, overtaken: Any, setting: Any
     ) -> None:
-        spark.conf.set(MAX_REPLAYS, "0")
-        try:
-            overtaken(lambda: DeltaTable.forPath(spark, path).delete("id = 2"))
-            with pytest.raises(exceptions.CommitConflictError) as lost:
-                replace(numbers(spark, 100), path)
-        finally:
-            spark.conf.unset(MAX_REPLAYS)
+        setting(MAX_REPLAYS, "0")
+        overtaken(lambda: DeltaTable.forPath(spark, path).delete("id = 2"))
+        with pytest.raises(exceptions.CommitConflictError) as lost:
+            replace(numbers(spark, 100), path)
         assert lost.value.winner == "DELETE"
         assert ids(path) == [0, 1, *range(3, 10)]
         assert len(data_files(path)) == 3
